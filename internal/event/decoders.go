@@ -1,0 +1,135 @@
+package event
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// decoders maps each kind to the decoder of its payload.
+var decoders = map[Kind]func([]byte) (Payload, error){
+	KindSessionStarted:   decode[SessionStarted],
+	KindSessionEnded:     decode[SessionEnded],
+	KindTaskCreated:      decode[TaskCreated],
+	KindRunAccepted:      decode[RunAccepted],
+	KindRunStarted:       decode[RunStarted],
+	KindRunCompleted:     decode[RunCompleted],
+	KindRunFailed:        decode[RunFailed],
+	KindRunCancelled:     decode[RunCancelled],
+	KindRunInterrupted:   decode[RunInterrupted],
+	KindContextHead:      decode[ContextHead],
+	KindContextPacked:    decode[ContextPacked],
+	KindContextTaken:     decode[ContextTaken],
+	KindMessageAdded:     decode[MessageAdded],
+	KindCallStarted:      decode[CallStarted],
+	KindCallCompleted:    decode[CallCompleted],
+	KindCallFailed:       decode[CallFailed],
+	KindToolDecided:      decode[ToolDecided],
+	KindToolStarted:      decode[ToolStarted],
+	KindToolCompleted:    decode[ToolCompleted],
+	KindQuestionAsked:    decode[QuestionAsked],
+	KindQuestionAnswered: decode[QuestionAnswered],
+	KindFileChanged:      decode[FileChanged],
+}
+
+func decode[P Payload](data []byte) (Payload, error) {
+	var p P
+	if err := json.Unmarshal(data, &p); err != nil {
+		return nil, fmt.Errorf("payload of %s: %v", p.Kind(), err)
+	}
+	return p, nil
+}
+
+// Kind implements [Payload].
+func (SessionStarted) Kind() Kind { return KindSessionStarted }
+func (SessionStarted) sealed()    {}
+
+// Kind implements [Payload].
+func (SessionEnded) Kind() Kind { return KindSessionEnded }
+func (SessionEnded) sealed()    {}
+
+// Kind implements [Payload].
+func (TaskCreated) Kind() Kind { return KindTaskCreated }
+func (TaskCreated) sealed()    {}
+
+// Kind implements [Payload].
+func (RunAccepted) Kind() Kind { return KindRunAccepted }
+func (RunAccepted) sealed()    {}
+
+// Kind implements [Payload].
+func (RunStarted) Kind() Kind { return KindRunStarted }
+func (RunStarted) sealed()    {}
+
+// Kind implements [Payload].
+func (RunCompleted) Kind() Kind { return KindRunCompleted }
+func (RunCompleted) sealed()    {}
+
+// Kind implements [Payload].
+func (RunFailed) Kind() Kind { return KindRunFailed }
+func (RunFailed) sealed()    {}
+
+// Kind implements [Payload].
+func (RunCancelled) Kind() Kind { return KindRunCancelled }
+func (RunCancelled) sealed()    {}
+
+// Kind implements [Payload].
+func (RunInterrupted) Kind() Kind { return KindRunInterrupted }
+func (RunInterrupted) sealed()    {}
+
+// Kind implements [Payload].
+func (ContextHead) Kind() Kind { return KindContextHead }
+func (ContextHead) sealed()    {}
+
+// Kind implements [Payload].
+func (ContextPacked) Kind() Kind { return KindContextPacked }
+func (ContextPacked) sealed()    {}
+
+// Kind implements [Payload].
+func (ContextTaken) Kind() Kind { return KindContextTaken }
+func (ContextTaken) sealed()    {}
+
+// Kind implements [Payload].
+func (MessageAdded) Kind() Kind { return KindMessageAdded }
+func (MessageAdded) sealed()    {}
+
+// Kind implements [Payload].
+func (CallStarted) Kind() Kind { return KindCallStarted }
+func (CallStarted) sealed()    {}
+
+// Kind implements [Payload].
+func (CallCompleted) Kind() Kind { return KindCallCompleted }
+func (CallCompleted) sealed()    {}
+
+// Kind implements [Payload].
+func (CallFailed) Kind() Kind { return KindCallFailed }
+func (CallFailed) sealed()    {}
+
+// Kind implements [Payload].
+func (ToolDecided) Kind() Kind { return KindToolDecided }
+func (ToolDecided) sealed()    {}
+
+// Kind implements [Payload].
+func (ToolStarted) Kind() Kind { return KindToolStarted }
+func (ToolStarted) sealed()    {}
+
+// Kind implements [Payload].
+func (ToolCompleted) Kind() Kind { return KindToolCompleted }
+func (ToolCompleted) sealed()    {}
+
+// Kind implements [Payload].
+func (QuestionAsked) Kind() Kind { return KindQuestionAsked }
+func (QuestionAsked) sealed()    {}
+
+// Kind implements [Payload].
+func (QuestionAnswered) Kind() Kind { return KindQuestionAnswered }
+func (QuestionAnswered) sealed()    {}
+
+// Kind implements [Payload].
+func (FileChanged) Kind() Kind { return KindFileChanged }
+func (FileChanged) sealed()    {}
+
+// Kind implements [Payload].
+func (u Unknown) Kind() Kind { return u.K }
+func (Unknown) sealed()      {}
+
+// MarshalJSON gives the payload back as it was stored.
+func (u Unknown) MarshalJSON() ([]byte, error) { return u.Raw, nil }

@@ -1,0 +1,149 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// LongText is the length in bytes from which a text of a payload is stored as a blob of its own.
+const LongText = 4096
+
+// ref stands in stored JSON for a text that is kept elsewhere. The key can't clash with a payload's: no payload field
+// begins with "$".
+type ref struct {
+	Blob int64 `json:"$blob"`
+}
+
+// Encode gives the stored form of p: compact JSON in which mask has been applied to every text, and each text from
+// [LongText] bytes on is replaced by the number that keep gave for it. Nil functions: nothing is masked, nothing is
+// taken out. Numbers and key order stay as they were.
+func Encode(p Payload, mask func(string) string, keep func(text []byte) (int64, error)) ([]byte, error) {
+	data, err := marshal(p)
+	if err != nil || (mask == nil && (keep == nil || len(data) < LongText)) {
+		return data, err
+	}
+	return mapStrings(data, func(s string) (any, error) {
+		if mask != nil {
+			s = mask(s)
+		}
+		if keep == nil || len(s) < LongText {
+			return s, nil
+		}
+		id, err := keep([]byte(s))
+		return ref{id}, err
+	})
+}
+
+// Decode reads a stored payload of version v. load gives a text that was kept elsewhere; nil: there are none.
+// A kind that is not known comes back as [Unknown] without an error.
+func Decode(kind Kind, v int, data []byte, load func(id int64) ([]byte, error)) (Payload, error) {
+	if load != nil && bytes.Contains(data, []byte(`{"$blob":`)) {
+		var err error
+		if data, err = inline(data, load); err != nil {
+			return nil, fmt.Errorf("payload of %s: %w", kind, err)
+		}
+	}
+	d, ok := decoders[kind]
+	if !ok || v > kind.Version() {
+		return Unknown{K: kind, Raw: data}, nil
+	}
+	return d(data)
+}
+
+func marshal(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// mapStrings rewrites each string value (not key) of a JSON document.
+func mapStrings(data []byte, f func(string) (any, error)) ([]byte, error) {
+	var out bytes.Buffer
+	out.Grow(len(data))
+	for i := 0; i < len(data); {
+		if data[i] != '"' {
+			out.WriteByte(data[i])
+			i++
+			continue
+		}
+		j := i + 1
+		for data[j] != '"' {
+			if data[j] == '\\' {
+				j++
+			}
+			j++
+		}
+		j++
+		if j < len(data) && data[j] == ':' { // a key: the document is compact
+			if string(data[i:j]) == `"$blob"` {
+				out.WriteString(`"\u0024blob"`) // the same key, yet no reference: raw JSON may come from anyone
+			} else {
+				out.Write(data[i:j])
+			}
+			i = j
+			continue
+		}
+		var s string
+		if err := json.Unmarshal(data[i:j], &s); err != nil {
+			return nil, err
+		}
+		v, err := f(s)
+		if err != nil {
+			return nil, err
+		}
+		enc, err := marshal(v)
+		if err != nil {
+			return nil, err
+		}
+		out.Write(enc)
+		i = j
+	}
+	return out.Bytes(), nil
+}
+
+// inline puts texts back in the place of their references.
+func inline(data []byte, load func(id int64) ([]byte, error)) ([]byte, error) {
+	var out bytes.Buffer
+	for i := 0; i < len(data); {
+		switch {
+		case data[i] == '"':
+			j := i + 1
+			for data[j] != '"' {
+				if data[j] == '\\' {
+					j++
+				}
+				j++
+			}
+			out.Write(data[i : j+1])
+			i = j + 1
+		case bytes.HasPrefix(data[i:], []byte(`{"$blob":`)):
+			end := bytes.IndexByte(data[i:], '}')
+			if end < 0 {
+				return nil, fmt.Errorf("unclosed reference")
+			}
+			var r ref
+			if err := json.Unmarshal(data[i:i+end+1], &r); err != nil {
+				return nil, err
+			}
+			text, err := load(r.Blob)
+			if err != nil {
+				return nil, err
+			}
+			enc, err := marshal(string(text))
+			if err != nil {
+				return nil, err
+			}
+			out.Write(enc)
+			i += end + 1
+		default:
+			out.WriteByte(data[i])
+			i++
+		}
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,293 @@
+package event
+
+import "encoding/json"
+
+// SessionStarted is written with the first run of a program on a workspace; a session that runs nothing leaves no fact.
+type SessionStarted struct {
+	Version string `json:"version"`
+	Client  string `json:"client"` // cli
+	Dir     string `json:"dir"`
+	PID     int    `json:"pid"`
+}
+
+// SessionEnded closes what SessionStarted began; it is missing after a crash.
+type SessionEnded struct {
+	Reason string `json:"reason"`
+}
+
+// TaskCreated stands in the batch of the task's first input.
+type TaskCreated struct {
+	Title  string `json:"title"`
+	Origin string `json:"origin"` // person, demo
+}
+
+// RunAccepted is the promise that an input will be worked on. Barrier.
+type RunAccepted struct {
+	RunKind string `json:"kind"` // turn
+	Client  string `json:"client"`
+	Limits  Limits `json:"limits"`
+}
+
+// Limits bound a run; 0 is no limit.
+type Limits struct {
+	Steps int `json:"steps,omitempty"`
+}
+
+// RunStarted says that work on the run began.
+type RunStarted struct{}
+
+// RunCompleted ends a run that gave a final answer.
+type RunCompleted struct {
+	Answer string `json:"answer"` // subject of the message that holds it
+	Steps  int    `json:"steps"`
+	Usage  Usage  `json:"usage"`
+	Denied int    `json:"denied"` // tool calls denied because nobody could be asked, or by rule or profile
+}
+
+// RunFailed ends a run without an answer.
+type RunFailed struct {
+	Code   string `json:"code"`             // provider, protocol, limit.steps, storage, internal
+	Detail string `json:"detail,omitempty"` // one line for people, masked
+	Class  string `json:"class,omitempty"`  // provider: the class of the last call's failure
+	HTTP   int    `json:"http,omitempty"`
+	Steps  int    `json:"steps"`
+	Usage  Usage  `json:"usage"`
+	Denied int    `json:"denied"`
+}
+
+// RunCancelled ends a run that a person stopped.
+type RunCancelled struct {
+	By     string `json:"by"`
+	Steps  int    `json:"steps"`
+	Usage  Usage  `json:"usage"`
+	Denied int    `json:"denied"`
+}
+
+// RunInterrupted is written by recovery for a run whose process died.
+type RunInterrupted struct {
+	Reason string   `json:"reason"`
+	Open   []string `json:"open,omitempty"`  // ids of tool calls and model calls that were under way: outcome unknown
+	Ended  []string `json:"ended,omitempty"` // of these, commands that had survived and were ended
+}
+
+// ContextHead fixes what stands before all messages from here on: system fragments, tools, model, parameters. Node.
+type ContextHead struct {
+	Cause     string          `json:"cause"` // first, model, tools, system
+	Provider  string          `json:"provider"`
+	Protocol  string          `json:"protocol"`
+	Model     string          `json:"model"`
+	Params    json.RawMessage `json:"params,omitempty"`
+	Fragments []Seq           `json:"fragments"` // nodes whose texts are the system prompt, in order
+	Tools     []ToolSpec      `json:"tools"`
+}
+
+// ToolSpec is a tool as the model is told of it.
+type ToolSpec struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"` // JSON Schema of type object
+}
+
+// ContextPacked records each candidate for the context of a turn and what was decided on it.
+type ContextPacked struct {
+	Items []PackedItem `json:"items"`
+}
+
+// PackedItem is one candidate. Estimate is in tokens and an estimate.
+type PackedItem struct {
+	Source   string `json:"source"`
+	Name     string `json:"name"`
+	Version  string `json:"version,omitempty"`
+	Reason   string `json:"reason"`
+	Priority int    `json:"priority,omitempty"`
+	Estimate int    `json:"estimate"`
+	Choice   string `json:"choice"` // include, exclude, truncate, keep (as taken before)
+}
+
+// ContextTaken is a text that a source gave and that the thread now contains. Node.
+type ContextTaken struct {
+	Source     string `json:"source"`
+	Name       string `json:"name"`
+	Version    string `json:"version,omitempty"` // hash of the text at its source
+	Place      string `json:"place"`             // head, here
+	Reason     string `json:"reason"`
+	Text       string `json:"text"`
+	Supersedes Seq    `json:"supersedes,omitempty"`
+	Untrusted  bool   `json:"untrusted,omitempty"`
+}
+
+// MessageAdded is a message of the thread. Node.
+type MessageAdded struct {
+	Role    string  `json:"role"`   // user, assistant
+	Origin  string  `json:"origin"` // person, model, runtime
+	Blocks  []Block `json:"blocks"`
+	Cut     string  `json:"cut,omitempty"`     // why the text is not whole: length, broken, cancelled
+	Dropped int     `json:"dropped,omitempty"` // calls that were begun and could not be kept
+}
+
+// Block is a piece of a message.
+type Block struct {
+	Type    string    `json:"type"` // text, reasoning, call
+	Text    string    `json:"text,omitempty"`
+	Carrier string    `json:"carrier,omitempty"` // field that a reasoning text arrived in
+	Call    *ToolCall `json:"call,omitempty"`
+}
+
+// ToolCall is a call that the model made.
+type ToolCall struct {
+	ID    string `json:"id"`              // ours, derived from run, step and ordinal
+	Given string `json:"given,omitempty"` // the id that the model's server gave
+	Name  string `json:"name"`            // as offered; what the model wrote, if no tool has that name
+	Args  string `json:"args"`            // text as received
+}
+
+// CallStarted is written before a model request leaves.
+type CallStarted struct {
+	Lane     string `json:"lane"`
+	Purpose  string `json:"purpose"` // chat
+	Attempt  int    `json:"attempt"` // from 1
+	Provider string `json:"provider"`
+	Protocol string `json:"protocol"`
+	Model    string `json:"model"`
+	Head     Seq    `json:"head"`              // the context.head in force
+	Leaf     Seq    `json:"leaf"`              // the node that the request ends with
+	Estimate int    `json:"estimate"`          // tokens, estimated
+	Repairs  int    `json:"repairs,omitempty"` // places where a broken history was mended in this request
+}
+
+// CallCompleted is the end of a call whose reply was whole.
+type CallCompleted struct {
+	HTTP       int      `json:"http"`
+	ProviderID string   `json:"provider_id,omitempty"`
+	Finish     string   `json:"finish"`
+	RawFinish  string   `json:"raw_finish,omitempty"`
+	Usage      Usage    `json:"usage"`
+	Exchange   Exchange `json:"exchange"`
+}
+
+// CallFailed is the end of any other call.
+type CallFailed struct {
+	Class    string   `json:"class"`
+	Code     string   `json:"code,omitempty"`
+	HTTP     int      `json:"http,omitempty"`
+	Message  string   `json:"message"`
+	Partial  bool     `json:"partial,omitempty"`     // text had come
+	RetryIn  *int64   `json:"retry_in_ms,omitempty"` // an attempt follows after so many milliseconds
+	Usage    Usage    `json:"usage"`
+	Exchange Exchange `json:"exchange"`
+}
+
+// Exchange is what the wire knows of a call.
+type Exchange struct {
+	Request     Body  `json:"request"`
+	Response    Body  `json:"response"`
+	FirstByteMS int64 `json:"first_byte_ms,omitempty"`
+	DurationMS  int64 `json:"duration_ms"`
+}
+
+// Body describes a captured body as stored. Masked counts secrets replaced in it: not 0, and it is not exact.
+type Body struct {
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256,omitempty"`
+	Masked int    `json:"masked,omitempty"`
+}
+
+// Usage counts tokens as reported, in disjoint buckets (Reasoning is part of Output). A nil bucket was not reported;
+// 0 is a value. Coverage: complete, partial (some call of the sum did not report), unavailable.
+type Usage struct {
+	Fresh      *int64          `json:"fresh"`
+	CacheRead  *int64          `json:"cache_read"`
+	CacheWrite *int64          `json:"cache_write"`
+	Output     *int64          `json:"output"`
+	Reasoning  *int64          `json:"reasoning"`
+	Coverage   string          `json:"coverage"`
+	Raw        json.RawMessage `json:"raw,omitempty"`
+}
+
+// ToolDecided is what policy said of a call.
+type ToolDecided struct {
+	Name    string   `json:"name"`
+	Args    string   `json:"args,omitempty"` // only if they were repaired
+	Effects []Effect `json:"effects,omitempty"`
+	Verdict string   `json:"verdict"` // allow, ask, deny
+	Rule    string   `json:"rule,omitempty"`
+	Reasons []string `json:"reasons,omitempty"`
+	Preview string   `json:"preview,omitempty"` // command or diff
+	Unasked bool     `json:"unasked,omitempty"` // denied because nobody could be asked
+}
+
+// Effect is what a call would do to something.
+type Effect struct {
+	Kind   string `json:"kind"` // read, write, run
+	Target string `json:"target"`
+}
+
+// ToolStarted is the intent; it is committed before the effect. Barrier unless ReadOnly.
+type ToolStarted struct {
+	Name     string `json:"name"`
+	ReadOnly bool   `json:"read_only,omitempty"`
+	Dir      string `json:"dir,omitempty"`
+	Group    *Group `json:"group,omitempty"` // the process group that will run; held until this fact is committed
+}
+
+// Group identifies a process group beyond reuse of its number: the leader's id and start time as the kernel counts it.
+type Group struct {
+	ID    int    `json:"id"`
+	Start uint64 `json:"start"` // clock ticks after boot; 0: unknown
+}
+
+// ToolCompleted is the one outcome of a call, in whatever way it ended. Node.
+type ToolCompleted struct {
+	Name    string          `json:"name"`
+	Status  string          `json:"status"` // ok, error, denied, timed_out, cancelled, interrupted, skipped
+	Code    string          `json:"code,omitempty"`
+	Content string          `json:"content"`           // what the model reads, before it is wrapped
+	Trusted bool            `json:"trusted,omitempty"` // the runtime's own words: not wrapped
+	Bytes   int64           `json:"bytes"`             // of the whole output
+	Cut     bool            `json:"cut,omitempty"`     // Content is not the whole output
+	Meta    json.RawMessage `json:"meta,omitempty"`
+	MS      int64           `json:"ms"`
+}
+
+// Statuses of a tool call.
+const (
+	StatusOK          = "ok"
+	StatusError       = "error"
+	StatusDenied      = "denied"
+	StatusTimedOut    = "timed_out"
+	StatusCancelled   = "cancelled"
+	StatusInterrupted = "interrupted"
+	StatusSkipped     = "skipped"
+)
+
+// QuestionAsked is committed before the question is shown.
+type QuestionAsked struct {
+	About    string   `json:"about"` // tool
+	ToolCall string   `json:"tool_call,omitempty"`
+	Name     string   `json:"name,omitempty"`
+	Options  []string `json:"options"`
+	Show     string   `json:"show"` // command or diff
+	Reasons  []string `json:"reasons,omitempty"`
+}
+
+// QuestionAnswered is what the person said. Choice void: the run ended first.
+type QuestionAnswered struct {
+	Choice string `json:"choice"`
+	By     string `json:"by"`
+}
+
+// FileChanged records a change that a file tool made. Before and After are SHA-256 in hexadecimal; empty: no file.
+type FileChanged struct {
+	Path   string `json:"path"` // relative to the workspace, slashes
+	Op     string `json:"op"`   // create, edit, overwrite
+	By     string `json:"by"`   // agent
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Diff   string `json:"diff,omitempty"` // unified; empty: too large to show
+}
+
+// Unknown is a payload of a kind that this program does not know, kept as it was stored.
+type Unknown struct {
+	K   Kind
+	Raw json.RawMessage
+}

@@ -1,0 +1,58 @@
+package llm
+
+import (
+	"fmt"
+	"time"
+)
+
+// Class says what kind of failure a call had, and so what may be done about it.
+type Class string
+
+// Classes of failure.
+const (
+	Rate      Class = "rate"      // asked to slow down; may be retried after RetryAfter
+	Quota     Class = "quota"     // balance or plan is used up; retrying does not help
+	Overload  Class = "overload"  // the server is busy or failed (5xx); may be retried
+	Auth      Class = "auth"      // key missing, wrong or not allowed
+	Overflow  Class = "overflow"  // the request does not fit the window
+	Invalid   Class = "invalid"   // the server refuses this request as it is (other 4xx)
+	Policy    Class = "policy"    // a content filter refused
+	Network   Class = "network"   // no connection, reset, TLS
+	Timeout   Class = "timeout"   // the request took too long or went silent
+	Cut       Class = "cut"       // the stream ended before the answer did
+	Malformed Class = "malformed" // the reply is not what the protocol says (an HTML page, broken JSON, over a limit)
+	Redirect  Class = "redirect"  // the server points elsewhere; never followed
+	Storage   Class = "storage"   // the exchange could not be recorded, so nothing was sent
+	Cancelled Class = "cancelled" // the caller's context ended
+)
+
+// Error is the failure of a call. It is safe to show once masked: it holds the server's words, never the request.
+type Error struct {
+	Class      Class
+	Code       string        // the server's own code, if any
+	HTTP       int           // status, 0 if there was no response
+	Message    string        // one line: the server's message or what went wrong
+	RetryAfter time.Duration // 0: the server did not say
+	Window     int64         // overflow: the window in tokens that the server named, 0 if it did not
+	Err        error         // the cause, may be nil
+}
+
+// Error implements error in one line.
+func (e *Error) Error() string {
+	if e.HTTP != 0 {
+		return fmt.Sprintf("HTTP %d: %s", e.HTTP, e.Message)
+	}
+	return e.Message
+}
+
+// Unwrap gives the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Retryable tells whether the same request may succeed when it is sent again.
+func (e *Error) Retryable() bool {
+	switch e.Class {
+	case Rate, Overload, Network, Cut:
+		return true
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+// Package policy decides what an agent may do: pure functions over profiles, rules and the effects of an action.
+//
+// [Decide] takes the [Rules] in force and an [Action] and gives a [Decision]; the strictest rule wins, and what is
+// unknown asks. The package never asks, remembers or reads files, and knows nothing of tools: callers describe effects.
+// Everything here may be used by several goroutines.
+package policy
+
+// Verdict is the outcome of a decision, from loosest to strictest.
+type Verdict string
+
+// Verdicts.
+const (
+	Allow Verdict = "allow"
+	Ask   Verdict = "ask"
+	Deny  Verdict = "deny"
+)
+
+// Profile is the base on which rules stand.
+type Profile string
+
+// Profiles.
+const (
+	Plan Profile = "plan" // reads run; nothing that changes anything does
+	AskP Profile = "ask"  // reads run, the rest asks (default)
+	Auto Profile = "auto" // reads and edits in the workspace run, the rest asks
+	Full Profile = "full" // nothing asks; everything is recorded
+)
+
+// EffectKind says what would happen to a target.
+type EffectKind string
+
+// Kinds of effects.
+const (
+	Read  EffectKind = "read"  // Target: a path relative to the workspace
+	Write EffectKind = "write" // Target: a path relative to the workspace; creating counts
+	Run   EffectKind = "run"   // Target: the command's text
+)
+
+// Effect is one thing that an action would do.
+type Effect struct {
+	Kind   EffectKind
+	Target string
+}
+
+// Action is what a tool call would do. An action without effects changes and reveals nothing.
+type Action struct {
+	Tool    string
+	Effects []Effect
+}
+
+// Rules are what is in force: a profile and the rules given by the person.
+type Rules struct {
+	Profile Profile
+	List    []Rule
+}
+
+// Rule lets or forbids what it matches. See [ParseRule] for the written form.
+type Rule struct {
+	Verdict Verdict
+	Text    string // as written, for people: "run_command(go test:*)"
+	tool    string
+	pattern string // "" matches every use of the tool
+}
+
+// Decision is a verdict with its grounds.
+type Decision struct {
+	Verdict Verdict
+	Rule    string   // text of the rule that decided, "" if the profile did
+	Reasons []string // codes for people: package i18n has the sentences
+}

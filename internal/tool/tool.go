@@ -1,0 +1,76 @@
+// Package tool is the contract of tools, and the one pipeline that every call goes through.
+//
+// A [Tool] prepares a call without effects and returns what would happen and a closure that does it; only
+// [Dispatcher.Dispatch] runs closures, after policy and, if need be, the person have agreed and the intent is recorded.
+// Tools return their result; they hold no log, no permission and no view. A failure is either a *[Refusal], which the
+// model reads, or any other error, which ends the turn.
+//
+// A Tool is used by several goroutines at once; a Dispatcher serves one turn at a time.
+package tool
+
+import (
+	"context"
+	"encoding/json"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+)
+
+// Tool is something that the model may call.
+type Tool interface {
+	Spec() event.ToolSpec
+	// Prepare decodes arguments that satisfy the Spec's schema, resolves them, and says what the call would do.
+	// It has no effects. What may change while a person is asked (a file's content, a link) is checked again by Run.
+	Prepare(ctx context.Context, args json.RawMessage) (*Prepared, error)
+}
+
+// Prepared is a call that is ready to run.
+type Prepared struct {
+	Action   policy.Action
+	Parallel bool   // may run beside other parallel calls; only for calls without effects beyond reading
+	Preview  string // diff or command, for the question
+	Dir      string // where it runs, for the record
+	// Launch, if not nil, starts what Run will use but holds it before its first effect, and names its process group
+	// so that the intent can be recorded with it. When the call goes no further, Release is called instead of Run.
+	Launch  func(ctx context.Context) (*event.Group, error)
+	Release func()
+	Run     func(ctx context.Context, h Host) (*Result, error)
+}
+
+// Result is what a call gave. Output is the whole where Content is only a part of it.
+type Result struct {
+	Status  string // event.StatusOK if empty
+	Code    string
+	Content string // what the model reads; bounded by the dispatcher all the same
+	Trusted bool   // Content is the runtime's own words, with nothing in it from files, commands or the network
+	Bytes   int64  // of the whole output, if more than len(Content)
+	Cut     bool
+	Meta    json.RawMessage
+	Facts   []event.Payload // committed together with the outcome
+}
+
+// Refusal is a failure for the model to read and act on. Code is stable; Text says what was wrong and what to do.
+type Refusal struct{ Code, Text string }
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Text }
+
+// Reply is a person's answer.
+type Reply struct {
+	Choice string // yes, no
+	By     string
+}
+
+// ErrNobody is returned by an [Asker] when no front end can put questions to a person.
+var ErrNobody = &Refusal{"nobody_to_ask", "nobody can be asked here"}
+
+// Asker puts a question to the person and waits. Its answer is a fact before Ask returns.
+type Asker interface {
+	Ask(ctx context.Context, s event.Scope, id string, q event.QuestionAsked) (Reply, error)
+}
+
+// Host is what a running tool may ask of the task it runs in.
+type Host interface {
+	// Show passes on output while it arrives. It never blocks.
+	Show(text string)
+}
