@@ -41,7 +41,7 @@ type RunCompleted struct {
 	Answer string `json:"answer"` // subject of the message that holds it
 	Steps  int    `json:"steps"`
 	Usage  Usage  `json:"usage"`
-	Denied int    `json:"denied"` // tool calls denied because nobody could be asked, or by rule or profile
+	Denied int    `json:"denied"` // tool calls denied because nobody could be asked
 }
 
 // RunFailed ends a run without an answer.
@@ -77,7 +77,7 @@ type ContextHead struct {
 	Protocol  string          `json:"protocol"`
 	Model     string          `json:"model"`
 	Params    json.RawMessage `json:"params,omitempty"`
-	Fragments []Seq           `json:"fragments"` // nodes whose texts are the system prompt, in order
+	Fragments []string        `json:"fragments"` // SOURCE/NAME of the texts that are the system prompt, in order; the newest taken counts
 	Tools     []ToolSpec      `json:"tools"`
 }
 
@@ -246,7 +246,6 @@ type ToolCompleted struct {
 	Bytes   int64           `json:"bytes"`             // of the whole output
 	Cut     bool            `json:"cut,omitempty"`     // Content is not the whole output
 	Meta    json.RawMessage `json:"meta,omitempty"`
-	MS      int64           `json:"ms"`
 }
 
 // Statuses of a tool call.

@@ -61,10 +61,8 @@ type Reply struct {
 	By     string
 }
 
-// ErrNobody is returned by an [Asker] when no front end can put questions to a person.
-var ErrNobody = &Refusal{"nobody_to_ask", "nobody can be asked here"}
-
-// Asker puts a question to the person and waits. Its answer is a fact before Ask returns.
+// Asker puts a question to the person and waits for the answer or the end of ctx. The question is on record when Ask is
+// called; the dispatcher records the answer.
 type Asker interface {
 	Ask(ctx context.Context, s event.Scope, id string, q event.QuestionAsked) (Reply, error)
 }

@@ -1,0 +1,301 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+)
+
+// MaxContent bounds, in bytes, what the model reads of one result.
+const MaxContent = 100 << 10
+
+// maxParallel bounds how many calls run at once.
+const maxParallel = 8
+
+// Dispatcher takes calls through the pipeline: prepare, decide, ask, intent, run, bound, outcome.
+type Dispatcher struct {
+	Set   *Set
+	Rules func() policy.Rules // what is in force now
+	Ask   Asker               // nil: nobody can be asked, and what would ask is denied
+	Feed  event.Feed          // nil: output is not shown while it arrives
+}
+
+// Summary counts how the calls of a batch ended.
+type Summary struct {
+	Unasked   int // denied because nobody could be asked
+	Malformed int // unknown tools and arguments that do not fit
+}
+
+// Dispatch records exactly one outcome for each call, in whatever way it ends; when ctx ends, the outcomes are still
+// recorded. Calls are worked on in order; neighbours that only read run at once. Its error is fatal for the turn.
+func (d *Dispatcher) Dispatch(ctx context.Context, s event.Scope, log event.Log, calls []event.ToolCall) (Summary, error) {
+	b := &batch{Dispatcher: d, scope: s, log: log}
+	for i := 0; i < len(calls); {
+		group := []*job{b.prepare(ctx, calls[i])}
+		i++
+		for group[0].parallel() && i < len(calls) && len(group) < maxParallel {
+			next := b.prepare(ctx, calls[i])
+			if !next.parallel() {
+				break // prepared anew after the group has run
+			}
+			group = append(group, next)
+			i++
+		}
+		var wg sync.WaitGroup
+		for _, j := range group {
+			wg.Go(func() { b.finish(ctx, j) })
+		}
+		wg.Wait()
+		if b.err != nil {
+			return b.sum, b.err
+		}
+	}
+	return b.sum, nil
+}
+
+// batch is the state of one Dispatch.
+type batch struct {
+	*Dispatcher
+	scope event.Scope
+	log   event.Log
+
+	mu  sync.Mutex // over sum and err
+	sum Summary
+	err error
+}
+
+// job is one call on its way through the pipeline.
+type job struct {
+	call     event.ToolCall
+	prepared *Prepared
+	args     string   // set if they were repaired
+	refusal  *Refusal // why the call goes no further
+}
+
+func (j *job) parallel() bool {
+	return j.refusal == nil && j.prepared.Parallel && readOnly(j.prepared.Action)
+}
+
+func readOnly(a policy.Action) bool {
+	for _, e := range a.Effects {
+		if e.Kind != policy.Read {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *batch) prepare(ctx context.Context, c event.ToolCall) *job {
+	j := &job{call: c}
+	if strings.Contains(c.Args, event.MaskPrefix) {
+		j.refusal = &Refusal{"masked_secret", "the arguments hold a masked secret, so they are not what was meant; nothing was done. Name the secret by its variable or file instead of its value."}
+		return j
+	}
+	e, refusal := b.Set.lookup(c.Name)
+	if refusal != nil {
+		j.refusal = refusal
+		return j
+	}
+	args, repaired, refusal := decodeArgs(e, c.Args)
+	if refusal != nil {
+		j.refusal = refusal
+		return j
+	}
+	if repaired {
+		j.args = string(args)
+	}
+	p, err := e.tool.Prepare(ctx, args)
+	switch {
+	case err == nil:
+		j.prepared = p
+	case errors.As(err, &j.refusal):
+	case ctx.Err() != nil:
+		j.refusal = &Refusal{"cancelled", "cancelled"}
+	default:
+		b.fail(fmt.Errorf("%s: %w", c.Name, err))
+		j.refusal = &Refusal{"internal", "the tool failed inside"}
+	}
+	return j
+}
+
+// finish takes a job to its outcome.
+func (b *batch) finish(ctx context.Context, j *job) {
+	if ctx.Err() != nil {
+		b.end(ctx, j, nil, skipped())
+		return
+	}
+	if r := j.refusal; r != nil {
+		if r.Code == CodeUnknownTool || r.Code == CodeBadArguments {
+			b.count(func(s *Summary) { s.Malformed++ })
+		}
+		b.end(ctx, j, nil, &Result{Status: event.StatusError, Code: r.Code, Content: r.Text})
+		return
+	}
+	drafts, denial := b.decide(ctx, j)
+	if denial != nil {
+		b.end(ctx, j, drafts, denial)
+		return
+	}
+	started := event.ToolStarted{Name: j.call.Name, ReadOnly: readOnly(j.prepared.Action), Dir: j.prepared.Dir}
+	if j.prepared.Launch != nil {
+		group, err := j.prepared.Launch(ctx)
+		if err != nil {
+			b.end(ctx, j, drafts, b.failure(j, err))
+			return
+		}
+		started.Group = group
+	}
+	if err := b.append(ctx, append(drafts, event.Draft{Subject: j.call.ID, Data: started})); err != nil {
+		if j.prepared.Release != nil {
+			j.prepared.Release()
+		}
+		b.fail(err)
+		return
+	}
+	r, err := j.prepared.Run(ctx, host{b, j.call.ID})
+	if err != nil {
+		r = b.failure(j, err)
+		if ctx.Err() != nil {
+			r = &Result{Status: event.StatusCancelled, Code: "cancelled", Content: "Cancelled while it ran.", Trusted: true}
+		}
+	}
+	b.end(ctx, j, nil, r)
+}
+
+// decide gives the drafts that are still to be committed with what follows, and the denial, if the call ends here.
+func (b *batch) decide(ctx context.Context, j *job) ([]event.Draft, *Result) {
+	a := j.prepared.Action
+	dec := policy.Decide(b.Rules(), a)
+	fact := event.ToolDecided{
+		Name: j.call.Name, Args: j.args, Verdict: string(dec.Verdict), Rule: dec.Rule, Reasons: dec.Reasons, Preview: j.prepared.Preview,
+	}
+	for _, e := range a.Effects {
+		fact.Effects = append(fact.Effects, event.Effect{Kind: string(e.Kind), Target: e.Target})
+	}
+	if dec.Verdict == policy.Ask && b.Ask == nil {
+		fact.Verdict, fact.Unasked = string(policy.Deny), true
+	}
+	decided := []event.Draft{{Subject: j.call.ID, Data: fact}}
+	switch {
+	case fact.Unasked:
+		b.count(func(s *Summary) { s.Unasked++ })
+		return decided, denied("because it needs a person's consent and nobody can be asked in this run", "Go on without it or conclude, saying what was not done.")
+	case dec.Verdict == policy.Allow:
+		return decided, nil
+	case dec.Verdict == policy.Deny:
+		return decided, denied("by the rules in force", "Do not try to reach the same by other means; go on without it or conclude.")
+	}
+	return b.question(ctx, j, decided, dec.Reasons)
+}
+
+// question commits the question with the decision, and waits for the answer.
+func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, reasons []string) ([]event.Draft, *Result) {
+	id := "qst_" + strings.TrimPrefix(j.call.ID, "tcl_")
+	q := event.QuestionAsked{
+		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{"yes", "no"}, Show: j.prepared.Preview, Reasons: reasons,
+	}
+	if err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q})); err != nil {
+		b.fail(err)
+		return nil, skipped()
+	}
+	reply, err := b.Ask.Ask(ctx, b.scope, id, q)
+	if err != nil {
+		if ctx.Err() == nil {
+			b.fail(err)
+		}
+		return []event.Draft{{Subject: id, Data: event.QuestionAnswered{Choice: "void", By: "runtime"}}}, skipped()
+	}
+	answered := []event.Draft{{Subject: id, Data: event.QuestionAnswered{Choice: reply.Choice, By: reply.By}}}
+	if reply.Choice == "yes" {
+		return answered, nil
+	}
+	return answered, denied("by the person", "Ask what they want instead, or conclude.")
+}
+
+func denied(why, next string) *Result {
+	return &Result{Status: event.StatusDenied, Code: "denied", Content: "Denied " + why + "; nothing was done. " + next, Trusted: true}
+}
+
+func skipped() *Result {
+	return &Result{Status: event.StatusSkipped, Code: "not_run", Content: "The turn was stopped before this call; it did not run.", Trusted: true}
+}
+
+// failure turns a tool's error into a result, or fails the turn with it.
+func (b *batch) failure(j *job, err error) *Result {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return &Result{Status: event.StatusError, Code: r.Code, Content: r.Text}
+	}
+	if !errors.Is(err, context.Canceled) {
+		b.fail(fmt.Errorf("%s: %w", j.call.Name, err))
+	}
+	return &Result{Status: event.StatusError, Code: "internal", Content: "The tool failed inside; it may or may not have had an effect.", Trusted: true}
+}
+
+// end commits the outcome.
+func (b *batch) end(ctx context.Context, j *job, before []event.Draft, r *Result) {
+	out := event.ToolCompleted{
+		Name: j.call.Name, Status: r.Status, Code: r.Code, Content: r.Content, Trusted: r.Trusted,
+		Bytes: max(r.Bytes, int64(len(r.Content))), Cut: r.Cut, Meta: r.Meta,
+	}
+	if out.Status == "" {
+		out.Status = event.StatusOK
+	}
+	if len(out.Content) > MaxContent {
+		out.Content = fmt.Sprintf("%s\n[cut here: %d bytes in all]", cutRunes(out.Content, MaxContent), len(out.Content))
+		out.Cut = true
+	}
+	drafts := append(before, event.Draft{Subject: j.call.ID, Data: out})
+	for _, f := range r.Facts {
+		drafts = append(drafts, event.Draft{Subject: j.call.ID, Data: f})
+	}
+	if err := b.append(ctx, drafts); err != nil {
+		b.fail(err)
+	}
+}
+
+func cutRunes(s string, n int) string {
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// append commits drafts also when ctx has ended: what happened is recorded, whatever the person did meanwhile.
+func (b *batch) append(ctx context.Context, drafts []event.Draft) error {
+	_, err := b.log.Append(context.WithoutCancel(ctx), event.Batch{Scope: b.scope, Facts: drafts})
+	return err
+}
+
+func (b *batch) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		b.err = err
+	}
+}
+
+func (b *batch) count(f func(*Summary)) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	f(&b.sum)
+}
+
+// host is what a running call sees of its task.
+type host struct {
+	b    *batch
+	call string
+}
+
+// Show implements [Host].
+func (h host) Show(text string) {
+	if h.b.Feed != nil {
+		h.b.Feed.Show(event.Delta{Scope: h.b.scope, Subject: h.call, Part: "output", Text: text})
+	}
+}

@@ -1,0 +1,69 @@
+package tool
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"overt/internal/event"
+)
+
+// Set is the tools of a task, in the order in which the model is told of them. It does not change.
+type Set struct {
+	names   []string
+	entries map[string]*entry
+}
+
+type entry struct {
+	tool   Tool
+	spec   event.ToolSpec
+	schema func() (*jsonschema.Resolved, error) // resolved on first use: most tools of a run are never called
+}
+
+var validName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+
+// NewSet makes a set of tools; a bad or repeated name is an error that names it.
+func NewSet(tools ...Tool) (*Set, error) {
+	s := &Set{entries: map[string]*entry{}}
+	for _, t := range tools {
+		spec := t.Spec()
+		if !validName.MatchString(spec.Name) {
+			return nil, fmt.Errorf("tool name %q: want lower-case letters, digits and _, at most 64", spec.Name)
+		}
+		if s.entries[spec.Name] != nil {
+			return nil, fmt.Errorf("two tools are named %s", spec.Name)
+		}
+		s.names = append(s.names, spec.Name)
+		s.entries[spec.Name] = &entry{tool: t, spec: spec, schema: sync.OnceValues(func() (*jsonschema.Resolved, error) {
+			var sch jsonschema.Schema
+			if err := json.Unmarshal(spec.Schema, &sch); err != nil {
+				return nil, fmt.Errorf("schema of %s: %v", spec.Name, err)
+			}
+			return sch.Resolve(nil)
+		})}
+	}
+	return s, nil
+}
+
+// Specs lists the tools as the model is told of them.
+func (s *Set) Specs() []event.ToolSpec {
+	out := make([]event.ToolSpec, len(s.names))
+	for i, n := range s.names {
+		out[i] = s.entries[n].spec
+	}
+	return out
+}
+
+// lookup finds a tool, or refuses with the names that there are.
+func (s *Set) lookup(name string) (*entry, *Refusal) {
+	if e := s.entries[name]; e != nil {
+		return e, nil
+	}
+	names := slices.Sorted(slices.Values(s.names))
+	return nil, &Refusal{CodeUnknownTool, fmt.Sprintf("there is no tool named %q; the tools are: %s", name, strings.Join(names, ", "))}
+}
