@@ -59,7 +59,9 @@ type Rule struct {
 	Verdict Verdict
 	Text    string // as written, for people: "run_command(go test:*)"
 	tool    string
-	pattern string // "" matches every use of the tool
+	pattern string   // "" matches every use of the tool
+	words   []string // of a command pattern, without quotes
+	prefix  bool     // the command pattern ended with ":*"
 }
 
 // Decision is a verdict with its grounds.

@@ -1,0 +1,212 @@
+package policy
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Reasons of a [Decision], for people.
+const (
+	ReasonDenyRule  = "rule.deny"
+	ReasonAskRule   = "rule.ask"
+	ReasonAllowRule = "rule.allow"
+	ReasonPlan      = "profile.plan"
+	ReasonAsk       = "profile.ask"
+	ReasonAuto      = "profile.auto"
+	ReasonFull      = "profile.full"
+	ReasonProtected = "protected" // the path is one that others run or obey later
+	ReasonSecret    = "secret"    // the path is one that usually holds credentials
+	ReasonCommand   = "command"   // no rule covers the command
+	ReasonUnparsed  = "unparsed"  // the command can't be read as shell
+	ReasonHidden    = "hidden"    // the command holds characters that a person would not see
+	ReasonNoEffect  = "no_effect"
+)
+
+// Decide tells whether the action may run. Each effect is decided on its own; the strictest verdict counts.
+//
+// Deny rules come first, then what the plan profile forbids, then ask rules. Below full, protected and secret paths
+// ask unless an allow rule names exactly that path. Then allow rules, then the profile. A profile that is not known is
+// taken for ask.
+func Decide(r Rules, a Action) Decision {
+	if len(a.Effects) == 0 {
+		return decideBare(r, a)
+	}
+	var out Decision
+	for _, e := range a.Effects {
+		d := decideEffect(r, a.Tool, e)
+		switch {
+		case out.Verdict == "" || strictness(d.Verdict) > strictness(out.Verdict):
+			out = d
+		case d.Verdict == out.Verdict:
+			for _, reason := range d.Reasons {
+				if !slices.Contains(out.Reasons, reason) {
+					out.Reasons = append(out.Reasons, reason)
+				}
+			}
+			if out.Rule == "" {
+				out.Rule = d.Rule
+			}
+		}
+	}
+	return out
+}
+
+func strictness(v Verdict) int {
+	switch v {
+	case Allow:
+		return 0
+	case Ask:
+		return 1
+	}
+	return 2
+}
+
+// decideBare decides on an action without effects, which only a rule on the tool itself can hold up.
+func decideBare(r Rules, a Action) Decision {
+	for _, v := range []Verdict{Deny, Ask} {
+		for _, rule := range r.List {
+			if rule.Verdict == v && rule.pattern == "" && (rule.tool == "*" || rule.tool == a.Tool) {
+				return Decision{v, rule.Text, []string{"rule." + string(v)}}
+			}
+		}
+	}
+	return Decision{Allow, "", []string{ReasonNoEffect}}
+}
+
+func decideEffect(r Rules, tool string, e Effect) Decision {
+	find := func(v Verdict, match func(Rule) bool) (Rule, bool) {
+		i := slices.IndexFunc(r.List, func(rule Rule) bool { return rule.Verdict == v && match(rule) })
+		if i < 0 {
+			return Rule{}, false
+		}
+		return r.List[i], true
+	}
+	forbids := func(rule Rule) bool { return rule.forbids(tool, e) }
+	allows := func(rule Rule) bool { return rule.allows(tool, e) }
+
+	if rule, ok := find(Deny, forbids); ok {
+		return Decision{Deny, rule.Text, []string{ReasonDenyRule}}
+	}
+	if r.Profile == Plan && e.Kind != Read {
+		return Decision{Deny, "", []string{ReasonPlan}}
+	}
+	if rule, ok := find(Ask, forbids); ok {
+		return Decision{Ask, rule.Text, []string{ReasonAskRule}}
+	}
+	if r.Profile == Full {
+		return decideFull(r, e)
+	}
+	if reason := sensitive(e); reason != "" {
+		exact := func(rule Rule) bool { return rule.allows(tool, e) && rule.names(e.Target) }
+		rule, ok := find(Allow, exact)
+		if !ok {
+			return Decision{Ask, "", []string{reason}}
+		}
+		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
+	}
+	if rule, ok := find(Allow, allows); ok {
+		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
+	}
+	return decideProfile(r.Profile, e)
+}
+
+// decideFull allows all but a command of which nobody can say whether a rule forbids it.
+func decideFull(r Rules, e Effect) Decision {
+	onCommands := func(rule Rule) bool { return rule.Verdict != Allow && rule.tool == commandTool }
+	if e.Kind == Run && slices.ContainsFunc(r.List, onCommands) && !parses(e.Target) {
+		return Decision{Ask, "", []string{ReasonUnparsed}}
+	}
+	return Decision{Allow, "", []string{ReasonFull}}
+}
+
+func sensitive(e Effect) string {
+	switch {
+	case e.Kind == Write && Protected(e.Target):
+		return ReasonProtected
+	case (e.Kind == Write || e.Kind == Read) && Secret(e.Target):
+		return ReasonSecret
+	}
+	return ""
+}
+
+func decideProfile(p Profile, e Effect) Decision {
+	reason := ReasonAsk
+	switch p {
+	case Plan:
+		reason = ReasonPlan
+	case Auto:
+		reason = ReasonAuto
+	}
+	switch {
+	case e.Kind == Read, e.Kind == Write && p == Auto:
+		return Decision{Allow, "", []string{reason}}
+	case e.Kind == Run:
+		return Decision{Ask, "", commandReasons(e.Target)}
+	}
+	return Decision{Ask, "", []string{reason}}
+}
+
+func commandReasons(text string) []string {
+	reasons := []string{ReasonCommand}
+	if hidden(text) {
+		reasons = append(reasons, ReasonHidden)
+	}
+	if !parses(text) {
+		reasons = append(reasons, ReasonUnparsed)
+	}
+	return reasons
+}
+
+// Suggest gives the command-line flags that would allow the action under any profile but plan, if no rule forbids it:
+// one --allow for each effect, quoted for a shell, or --permission full where no rule can say it.
+func Suggest(a Action) string {
+	const last = "--permission full"
+	var flags []string
+	rules := Rules{Profile: AskP}
+	for _, e := range a.Effects {
+		text, ok := ruleFor(a.Tool, e)
+		if !ok {
+			return last
+		}
+		rule, err := ParseRule(Allow, text)
+		if err != nil {
+			return last
+		}
+		quoted, err := syntax.Quote(text, syntax.LangPOSIX)
+		if err != nil {
+			return last
+		}
+		if flag := "--allow " + quoted; !slices.Contains(flags, flag) {
+			flags = append(flags, flag)
+			rules.List = append(rules.List, rule)
+		}
+	}
+	if len(flags) == 0 || Decide(rules, a).Verdict != Allow {
+		return last
+	}
+	return strings.Join(flags, " ")
+}
+
+// ruleFor writes the narrowest rule that covers the effect.
+func ruleFor(tool string, e Effect) (string, bool) {
+	if _, ok := fileTools(tool); ok && e.Kind != Run {
+		return tool + "(" + escapeGlob(e.Target) + ")", true
+	}
+	if tool != commandTool || e.Kind != Run {
+		return tool, true
+	}
+	words, ok := literalCommand(e.Target)
+	if !ok {
+		return "", false
+	}
+	for i, w := range words {
+		q, err := syntax.Quote(w, syntax.LangPOSIX)
+		if err != nil {
+			return "", false
+		}
+		words[i] = q
+	}
+	return tool + "(" + strings.Join(words, " ") + ")", true
+}

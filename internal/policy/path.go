@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// Protected tells whether writing the path, relative to the workspace, may make something run or be obeyed later:
+// internals of Git and of Overt, hooks, shell start-up files, editor tasks, continuous integration. Letter case does
+// not count, since file systems exist that ignore it.
+func Protected(p string) bool {
+	parts := strings.Split(strings.ToLower(path.Clean(p)), "/")
+	for i, name := range parts {
+		next := ""
+		if i+1 < len(parts) {
+			next = parts[i+1]
+		}
+		if protectedFolder(name, next) {
+			return true
+		}
+	}
+	return protectedFile(parts[len(parts)-1])
+}
+
+// protectedFolder covers a folder with all that is in it; it also covers a file of that name (".git" of a worktree).
+func protectedFolder(name, next string) bool {
+	switch name {
+	case ".git", ".overt", ".husky", ".githooks", ".vscode", ".idea", ".cursor", ".claude", ".devcontainer",
+		".circleci", ".buildkite", ".ssh", ".aws", ".gnupg", ".kube":
+		return true
+	case ".github":
+		return next == "workflows" || next == "actions"
+	case ".config":
+		return next == "fish" || next == "git" || next == "systemd" || next == "autostart"
+	}
+	return false
+}
+
+func protectedFile(name string) bool {
+	return slices.Contains([]string{
+		".envrc", ".mcp.json", ".gitconfig", ".gitmodules", ".pre-commit-config.yaml", ".pre-commit-config.yml",
+		".lefthook.yml", "lefthook.yml", ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml",
+		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".login", ".inputrc",
+		".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc", ".tcshrc",
+	}, name)
+}
+
+// Secret tells whether the path, relative to the workspace, is one that usually holds credentials. Letter case does
+// not count.
+func Secret(p string) bool {
+	p = strings.ToLower(path.Clean(p))
+	name := path.Base(p)
+	switch name {
+	case ".env", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials", ".vault-token",
+		".dockercfg", ".yarnrc.yml", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
+		return true
+	}
+	switch path.Ext(name) {
+	case ".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".kdbx":
+		return true
+	}
+	if rest, ok := strings.CutPrefix(name, ".env."); ok {
+		return !slices.Contains([]string{"example", "sample", "template", "dist", "defaults"}, rest)
+	}
+	for _, folder := range strings.Split(path.Dir(p), "/") {
+		if slices.Contains([]string{".ssh", ".aws", ".gnupg", ".kube", ".docker"}, folder) {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, "credentials") && dataFile(name) || strings.HasPrefix(name, "secrets.") && dataFile(name)
+}
+
+// dataFile tells whether the name is one of data, so that source code about credentials stays readable.
+func dataFile(name string) bool {
+	return slices.Contains([]string{
+		"", ".json", ".yml", ".yaml", ".toml", ".ini", ".cfg", ".conf", ".csv", ".txt", ".xml", ".properties", ".enc", ".db", ".bak",
+	}, path.Ext(name))
+}

@@ -1,0 +1,160 @@
+package policy
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// commandTool is the tool whose patterns are commands.
+const commandTool = "run_command"
+
+// fileTools are the tools whose patterns are paths, and what each does to them.
+func fileTools(name string) (EffectKind, bool) {
+	switch name {
+	case "read_file", "list_files", "search_text":
+		return Read, true
+	case "write_file", "edit_file":
+		return Write, true
+	}
+	return "", false
+}
+
+// ParseRule reads the written form of a rule: TOOL(PATTERN), TOOL, or * for every tool.
+//
+// The pattern of run_command is one simple command of literal words, taken as a whole, or with ":*" at its end as the
+// program and leading arguments, anything after them. The pattern of a file tool is a path relative to the workspace
+// in which *, ?, [abc], {a,b} match within a name and ** over folders; a backslash takes away their meaning.
+//
+// The error is one line that says what to write instead.
+func ParseRule(v Verdict, text string) (Rule, error) {
+	r := Rule{Verdict: v, Text: strings.TrimSpace(text)}
+	switch v {
+	case Allow, Ask, Deny:
+	default:
+		return Rule{}, fmt.Errorf("rule %q: verdict %q is none of allow, ask, deny", text, v)
+	}
+	name, rest, hasPattern := strings.Cut(r.Text, "(")
+	if name != "*" && !toolName(name) {
+		return Rule{}, fmt.Errorf("rule %q: write TOOL(PATTERN), TOOL or *", text)
+	}
+	r.tool = name
+	if !hasPattern {
+		return r, nil
+	}
+	pattern, closed := strings.CutSuffix(rest, ")")
+	if !closed {
+		return Rule{}, fmt.Errorf("rule %q: the closing bracket is missing", text)
+	}
+	pattern = strings.TrimSpace(pattern)
+	if pattern == "" {
+		return Rule{}, fmt.Errorf("rule %q: the pattern is empty; leave out the brackets to match every use", text)
+	}
+	return r.withPattern(pattern)
+}
+
+func (r Rule) withPattern(pattern string) (Rule, error) {
+	if r.tool == commandTool {
+		text, prefix := strings.CutSuffix(pattern, ":*")
+		words, ok := literalCommand(text)
+		if !ok {
+			return Rule{}, fmt.Errorf("rule %q: the pattern must be one simple command of plain or quoted words, optionally followed by :*", r.Text)
+		}
+		r.pattern, r.words, r.prefix = pattern, words, prefix
+		return r, nil
+	}
+	if _, ok := fileTools(r.tool); !ok {
+		return Rule{}, fmt.Errorf("rule %q: %s takes no pattern; leave out the brackets to match every use", r.Text, r.tool)
+	}
+	pattern = strings.TrimPrefix(pattern, "./")
+	if path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), "..") {
+		return Rule{}, fmt.Errorf("rule %q: the path must be relative to the workspace and stay in it", r.Text)
+	}
+	if !doublestar.ValidatePattern(pattern) {
+		return Rule{}, fmt.Errorf("rule %q: the path pattern is malformed", r.Text)
+	}
+	r.pattern = pattern
+	return r, nil
+}
+
+func toolName(s string) bool {
+	for _, c := range s {
+		if !(c == '_' || c == '-' || c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// allows tells whether an allow rule covers the effect. It takes the narrow reading everywhere.
+func (r Rule) allows(tool string, e Effect) bool {
+	if r.tool != "*" && r.tool != tool {
+		return false
+	}
+	switch {
+	case e.Kind == Run && r.pattern == "":
+		return !hidden(e.Target) && parses(e.Target)
+	case e.Kind == Run:
+		words, ok := literalCommand(e.Target)
+		return ok && !hidden(e.Target) && r.matchWords(words)
+	case r.pattern == "":
+		return true
+	}
+	return doublestar.MatchUnvalidated(r.pattern, e.Target)
+}
+
+// forbids tells whether a deny or ask rule covers the effect. It takes the wide reading everywhere: every command
+// inside the text counts, by name wherever its program lies, more arguments or not; and a rule on one tool that
+// writes files is a rule on the file.
+func (r Rule) forbids(tool string, e Effect) bool {
+	if r.pattern == "" {
+		return r.tool == "*" || r.tool == tool
+	}
+	if r.tool == commandTool {
+		return e.Kind == Run && slices.ContainsFunc(commands(e.Target), r.startsLike)
+	}
+	kind, _ := fileTools(r.tool)
+	same := r.tool == tool || kind == Write
+	return same && e.Kind == kind && doublestar.MatchUnvalidated(r.pattern, e.Target)
+}
+
+func (r Rule) matchWords(words []string) bool {
+	if r.prefix {
+		return len(words) >= len(r.words) && slices.Equal(words[:len(r.words)], r.words)
+	}
+	return slices.Equal(words, r.words)
+}
+
+// startsLike tells whether the command begins with the rule's words. Words that can't be known match nothing.
+func (r Rule) startsLike(c command) bool {
+	if len(c) < len(r.words) {
+		return false
+	}
+	for i, w := range r.words {
+		have := c[i]
+		if i == 0 {
+			have.value, w = path.Base(have.value), path.Base(w)
+		}
+		if !have.literal || have.value != w {
+			return false
+		}
+	}
+	return true
+}
+
+// names tells whether the rule's pattern is exactly this path.
+func (r Rule) names(target string) bool {
+	return r.pattern != "" && r.tool != commandTool && r.pattern == escapeGlob(target)
+}
+
+// escapeGlob gives the pattern that matches exactly the path.
+func escapeGlob(p string) string {
+	return globEscaper().Replace(p)
+}
+
+func globEscaper() *strings.Replacer {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+}
