@@ -1,0 +1,201 @@
+package wire
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+)
+
+// Limits that hold where [Options] say nothing.
+const (
+	defaultIdle         = 5 * time.Minute
+	defaultIdleLocal    = 30 * time.Minute // a model on the same machine is silent for a whole prefill
+	defaultConnect      = 30 * time.Second
+	defaultMaxBody      = 64 << 20
+	defaultMaxErrorBody = 256 << 10
+)
+
+// Options configure a [Client]. The zero value of each field is its default.
+type Options struct {
+	Sink  Sink                                  // keeps every exchange of Do; nil: Do refuses, HTTP works
+	Proxy func(*http.Request) (*url.URL, error) // nil: no proxy; [http.ProxyFromEnvironment] is the usual choice
+	// CAFile names a PEM file of certificates that are trusted beside the system's.
+	CAFile    string
+	UserAgent string // "": that of net/http
+	// Idle bounds the silence between two bytes of a body; any byte counts. Default: 5 minutes, 30 for [Local] hosts.
+	Idle time.Duration
+	// FirstByte bounds the time from sending to the first byte of the body. Default: no limit. It never applies to
+	// [Local] hosts.
+	FirstByte      time.Duration
+	ConnectTimeout time.Duration // for the connection and the TLS handshake each; default 30 s
+	MaxBody        int64         // bytes of a body of status 2xx, decoded; default 64 MB
+	MaxErrorBody   int64         // bytes of any other body, decoded; default 256 KB
+	// Verbose, if not nil, gets one line for each request and for each end of one. It must be safe for concurrent use.
+	Verbose func(line string)
+}
+
+// Client makes exchanges. See the package comment.
+type Client struct {
+	o         Options
+	transport *http.Transport
+}
+
+// New makes a client. It fails only if o.CAFile can't be used. It opens no connection.
+func New(o Options) (*Client, error) {
+	orDefault(&o.ConnectTimeout, defaultConnect)
+	orDefault(&o.MaxBody, defaultMaxBody)
+	orDefault(&o.MaxErrorBody, defaultMaxErrorBody)
+	if o.Verbose == nil {
+		o.Verbose = func(string) {}
+	}
+	t := &http.Transport{
+		Proxy:                 o.Proxy,
+		DialContext:           (&net.Dialer{Timeout: o.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   o.ConnectTimeout,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   4,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		WriteBufferSize:       32 << 10,
+		ReadBufferSize:        32 << 10,
+	}
+	if o.CAFile != "" {
+		pool, err := roots(o.CAFile)
+		if err != nil {
+			return nil, err
+		}
+		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
+	}
+	return &Client{o: o, transport: t}, nil
+}
+
+func orDefault[T comparable](v *T, d T) {
+	var zero T
+	if *v == zero {
+		*v = d
+	}
+}
+
+func roots(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("certificate file: %v", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("certificate file %s holds no PEM certificate", file)
+	}
+	return pool, nil
+}
+
+// Close gives up idle connections. Exchanges that are under way go on.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }
+
+// Local tells whether a URL names this machine or a private network by its address or by a name that can't be public
+// (localhost, a name without a dot, *.local). There nobody's gateway cuts a silent stream, and a model may compute for
+// minutes before its first byte.
+func Local(rawURL string) bool {
+	u, err := url.Parse(rawURL)
+	if err != nil {
+		return false
+	}
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if ip, err := netip.ParseAddr(host); err == nil {
+		ip = ip.Unmap()
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
+	}
+	return host != "" && !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local")
+}
+
+// HTTP gives a plain client with the same proxy, certificates and limits on time and size, and without capture.
+// It follows redirects as net/http does.
+func (c *Client) HTTP() *http.Client { return &http.Client{Transport: plain{c}} }
+
+// plain puts the limits of a Client around the bodies of a round trip.
+type plain struct{ c *Client }
+
+// RoundTrip implements [http.RoundTripper].
+func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	r = r.Clone(ctx)
+	if p.c.o.UserAgent != "" && r.Header.Get("User-Agent") == "" {
+		r.Header.Set("User-Agent", p.c.o.UserAgent)
+	}
+	g := p.c.guard(time.Now(), r.URL.String(), cancel)
+	resp, err := p.c.transport.RoundTrip(r)
+	if err != nil {
+		g.stop()
+		defer cancel(nil)
+		return nil, failure(ctx, err)
+	}
+	resp.Body = &limited{ctx: ctx, cancel: cancel, body: resp.Body, g: g, left: p.c.limit(resp.StatusCode)}
+	return resp, nil
+}
+
+// limited is a body under limits.
+type limited struct {
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	body   io.ReadCloser
+	g      *guard
+	left   int64
+}
+
+// Read implements [io.Reader]; its errors but [io.EOF] are of type *[Error].
+func (l *limited) Read(p []byte) (int, error) {
+	l.g.enter()
+	n, err := l.body.Read(p)
+	l.g.leave(n)
+	if l.left -= int64(n); l.left < 0 {
+		return 0, &Error{Kind: Limit, Message: "the reply is larger than the limit"}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = failure(l.ctx, err)
+	}
+	return n, err
+}
+
+// Close implements [io.Closer].
+func (l *limited) Close() error {
+	l.g.stop()
+	err := l.body.Close()
+	l.cancel(nil)
+	return err
+}
+
+func (c *Client) limit(status int) int64 {
+	if status >= 200 && status < 300 {
+		return c.o.MaxBody
+	}
+	return c.o.MaxErrorBody
+}
+
+// guard makes the guard of one exchange, already running.
+func (c *Client) guard(start time.Time, rawURL string, cancel context.CancelCauseFunc) *guard {
+	idle, first := c.o.Idle, c.o.FirstByte
+	local := Local(rawURL)
+	switch {
+	case idle != 0:
+	case local:
+		idle = defaultIdleLocal
+	default:
+		idle = defaultIdle
+	}
+	if local {
+		first = 0
+	}
+	return newGuard(start, first, idle, cancel)
+}

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// guard cancels an exchange whose first byte or next byte is late.
+//
+// The reader only stores two numbers for each read; the timer looks at them when it fires and sleeps again for what is
+// left. So a stream of many small reads costs no timer operation for each. Time that the reader spends elsewhere does
+// not count: silence is measured while a read waits.
+type guard struct {
+	start       time.Time
+	first, idle time.Duration
+	cancel      context.CancelCauseFunc
+
+	reading atomic.Bool
+	began   atomic.Bool  // a byte has come
+	last    atomic.Int64 // nanoseconds after start: when the current read began or the last one ended
+
+	mu      sync.Mutex // guards timer and stopped
+	timer   *time.Timer
+	stopped bool
+}
+
+// newGuard starts a guard that counts from start; first 0 is no limit for the first byte.
+func newGuard(start time.Time, first, idle time.Duration, cancel context.CancelCauseFunc) *guard {
+	g := &guard{start: start, first: first, idle: idle, cancel: cancel}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if first > 0 {
+		g.timer = time.AfterFunc(first, g.check)
+	}
+	return g
+}
+
+func (g *guard) enter() {
+	g.last.Store(int64(time.Since(g.start)))
+	g.reading.Store(true)
+}
+
+// leave ends a read that gave n bytes and tells when, counted from the start.
+func (g *guard) leave(n int) time.Duration {
+	at := time.Since(g.start)
+	g.last.Store(int64(at))
+	g.reading.Store(false)
+	if n > 0 && !g.began.Swap(true) {
+		g.arm(g.idle)
+	}
+	return at
+}
+
+func (g *guard) arm(d time.Duration) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.stopped {
+		return
+	}
+	if g.timer == nil {
+		g.timer = time.AfterFunc(d, g.check)
+		return
+	}
+	g.timer.Reset(d)
+}
+
+func (g *guard) check() {
+	if !g.began.Load() {
+		g.cancel(&Error{Kind: Timeout, Message: fmt.Sprintf("no answer came within %s", g.first)})
+		return
+	}
+	silent := time.Since(g.start) - time.Duration(g.last.Load())
+	switch {
+	case !g.reading.Load():
+		g.arm(g.idle)
+	case silent >= g.idle:
+		g.cancel(&Error{Kind: Idle, Message: fmt.Sprintf("the reply went silent for %s", g.idle)})
+	default:
+		g.arm(g.idle - silent)
+	}
+}
+
+func (g *guard) stop() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.stopped = true
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+}
