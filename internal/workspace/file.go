@@ -1,0 +1,259 @@
+package workspace
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+)
+
+// MaxFile is the size in bytes up to which files are edited and searched.
+const MaxFile = 32 << 20
+
+// File is what a file held at one moment.
+type File struct {
+	Path   string // relative, links not resolved
+	Bytes  []byte
+	Mode   fs.FileMode
+	SHA256 string // of Bytes, hexadecimal
+}
+
+// Sum is the hash by which file contents are compared: SHA-256 in hexadecimal.
+func Sum(data []byte) string {
+	h := sha256.Sum256(data)
+	return hex.EncodeToString(h[:])
+}
+
+// Read reads a regular file of at most max bytes whole. Anything else is refused before a byte is read; a pipe or
+// device is never opened. The error is a *PathError.
+func (t *Tree) Read(rel string, max int64) (File, error) {
+	real, err := t.Resolve(rel)
+	if err != nil {
+		return File{}, err
+	}
+	return t.read(rel, real, max)
+}
+
+func (t *Tree) read(rel, real string, max int64) (File, error) {
+	f, info, err := t.open(rel, real)
+	if err != nil {
+		return File{}, err
+	}
+	defer f.Close()
+	if info.Size() > max {
+		return File{}, tooLarge(rel, info.Size(), max)
+	}
+	data := make([]byte, 0, info.Size()+1)
+	for {
+		n, err := f.Read(data[len(data):cap(data)])
+		data = data[:len(data)+n]
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return File{}, failed(rel, err)
+		}
+		if int64(len(data)) > max { // it grew, or its size was not told (/proc)
+			return File{}, tooLarge(rel, int64(len(data)), max)
+		}
+		if len(data) == cap(data) {
+			data = append(data, 0)[:len(data)]
+		}
+	}
+	return File{Path: rel, Bytes: data, Mode: info.Mode().Perm(), SHA256: Sum(data)}, nil
+}
+
+// open opens a regular file for reading. It looks before it opens, and again after: what stands at a path may change
+// in between, and O_NONBLOCK keeps even then a pipe from blocking.
+func (t *Tree) open(rel, real string) (*os.File, fs.FileInfo, error) {
+	info, err := t.root.Lstat(real)
+	if err != nil {
+		return nil, nil, failed(rel, err)
+	}
+	if err := regular(rel, info); err != nil {
+		return nil, nil, err
+	}
+	f, err := t.root.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, nil, failed(rel, err)
+	}
+	info, err = f.Stat()
+	if err == nil {
+		err = regular(rel, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, failed(rel, err)
+	}
+	return f, info, nil
+}
+
+func regular(rel string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return &PathError{CodeKind, rel, fmt.Sprintf("%s is a %s, not a file", rel, kind(info.Mode()))}
+}
+
+func kind(m fs.FileMode) string {
+	switch {
+	case m.IsRegular():
+		return "file"
+	case m.IsDir():
+		return "folder"
+	case m&fs.ModeSymlink != 0:
+		return "link"
+	case m&fs.ModeNamedPipe != 0:
+		return "pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	}
+	return "device"
+}
+
+func tooLarge(rel string, size, max int64) error {
+	return &PathError{CodeTooLarge, rel, fmt.Sprintf("%s has %s; more than %s are not read whole", rel, bytesText(size), bytesText(max))}
+}
+
+func bytesText(n int64) string {
+	for _, u := range []struct {
+		name string
+		size int64
+	}{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
+		if n >= u.size {
+			return fmt.Sprintf("%.4g %s", float64(n)/float64(u.size), u.name)
+		}
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// Write puts data in place of a file, or makes the file with its parent folders. seen is the SHA-256 that the file
+// must have, "" if there must be none; else nothing is written and the error is *[Changed].
+//
+// The file is replaced in one step and keeps its mode and, where we may set it, its owner; where the path is a link, the file it leads to is replaced.
+// Other names of the same file (hard links) keep the old content. A file whose mode lets nobody write is refused. Every
+// other error is a *PathError.
+func (t *Tree) Write(rel string, data []byte, seen string) error {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	real, err := t.Resolve(rel)
+	if err != nil {
+		return err
+	}
+	if seen != "" {
+		return t.replace(rel, real, data, seen)
+	}
+	return t.create(rel, real, data)
+}
+
+func (t *Tree) replace(rel, real string, data []byte, seen string) error {
+	info, err := t.root.Lstat(real)
+	if err != nil {
+		if missing(err) {
+			return &Changed{rel}
+		}
+		return failed(rel, err)
+	}
+	if err := regular(rel, info); err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o222 == 0 {
+		return &PathError{CodeReadOnly, rel, rel + " is read-only; change its mode first if it is to be written"}
+	}
+	temp, err := t.temp(real, data, info)
+	if err != nil {
+		return failed(rel, err)
+	}
+	defer t.root.Remove(temp) // gone once renamed
+	now, err := t.read(rel, real, MaxFile)
+	if err != nil {
+		return err
+	}
+	if now.SHA256 != seen {
+		return &Changed{rel}
+	}
+	if err := t.root.Rename(temp, real); err != nil {
+		return failed(rel, err)
+	}
+	return nil
+}
+
+func (t *Tree) create(rel, real string, data []byte) error {
+	if real == "." {
+		return &PathError{CodeKind, rel, rel + " is a folder, not a file"}
+	}
+	if info, err := t.root.Lstat(real); err == nil {
+		if err := regular(rel, info); err != nil {
+			return err
+		}
+		return &Changed{rel}
+	}
+	if dir := path.Dir(real); dir != "." {
+		if err := t.root.MkdirAll(dir, 0o777); err != nil {
+			return failed(rel, err)
+		}
+	}
+	temp, err := t.temp(real, data, nil)
+	if err != nil {
+		return failed(rel, err)
+	}
+	defer t.root.Remove(temp)
+	// A link fails where a name exists, a rename doesn't. Some file systems have no links.
+	err = t.root.Link(temp, real)
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		if _, gone := t.root.Lstat(real); missing(gone) {
+			err = t.root.Rename(temp, real)
+		}
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return &Changed{rel}
+	}
+	if err != nil {
+		return failed(rel, err)
+	}
+	return nil
+}
+
+// temp writes data to a new file beside real and to the disk. like gives mode and owner; nil: those of a new file.
+func (t *Tree) temp(real string, data []byte, like fs.FileInfo) (name string, err error) {
+	name = path.Join(path.Dir(real), "."+clip(path.Base(real))+"."+strings.ToLower(rand.Text()[:12])+".tmp")
+	perm := fs.FileMode(0o666)
+	if like != nil {
+		perm = 0o600
+	}
+	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(data)
+	if err == nil && like != nil {
+		keepOwner(f, like)
+		err = f.Chmod(like.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		t.root.Remove(name)
+		return "", err
+	}
+	return name, nil
+}
+
+// clip keeps the temporary name within what file systems take (255 bytes).
+func clip(name string) string {
+	if len(name) > 200 {
+		return name[:200]
+	}
+	return name
+}
