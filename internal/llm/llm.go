@@ -162,4 +162,5 @@ type Model interface {
 type Info struct {
 	Provider, Protocol, Model string
 	Window, MaxOutput         int64 // tokens
+	Local                     bool  // served on this machine or a private network
 }

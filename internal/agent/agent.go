@@ -1,0 +1,246 @@
+// Package agent is the loop: a turn from a person's input to a final answer, failure or stop.
+//
+// [Turn] asks the sources, builds a request from the thread, calls the model with its retries, runs the calls of the
+// answer through the dispatcher, and repeats. It turns answers into facts, and nobody else does. It knows no session,
+// storage or view, and has no clock: waiting is a function that its caller gives.
+//
+// A Turn runs on the caller's goroutine and ends promptly when its context does; outcomes are recorded all the same.
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"overt/internal/event"
+	"overt/internal/llm"
+	"overt/internal/prompt"
+	"overt/internal/tool"
+)
+
+// Options is what a turn runs with.
+type Options struct {
+	Model   llm.Model
+	Info    llm.Info
+	Log     event.Log
+	Feed    event.Feed     // nil: nothing is shown while it arrives
+	Thread  *prompt.Thread // folded up to the person's message
+	Sources []prompt.Source
+	Tools   *tool.Dispatcher
+	// MaxSteps bounds the model calls that bring the turn forward; 0 is no limit.
+	MaxSteps int
+	// Retries is how often a call that failed for a passing reason is made again; 0 is never.
+	Retries int
+	// Wait waits before attempt n, at least for after, or returns ctx's error. It owns back-off, jitter and the timer.
+	Wait func(ctx context.Context, n int, after time.Duration) error
+	// Backoff says for how long Wait will wait, so that it can be recorded first.
+	Backoff func(n int, after time.Duration) time.Duration
+}
+
+// Outcome is how a turn ended: the fact that ended its run.
+type Outcome struct {
+	Fact event.Fact
+	Text string // the final answer, or what there is of one
+}
+
+// maxBad is the number of steps in a row without a usable reply after which the turn fails as protocol.
+const maxBad = 3
+
+// Turn works on the input that the thread ends with. Its error means that the record could not be kept: whatever else
+// goes wrong is an Outcome.
+func Turn(ctx context.Context, s event.Scope, o Options) (Outcome, error) {
+	t := &turn{Options: o, scope: s, run: strings.TrimPrefix(s.Run, "run_")}
+	t.Log = &folding{Log: o.Log, thread: o.Thread}
+	if err := t.open(ctx); err != nil {
+		return t.end(ctx, err)
+	}
+	for {
+		done, err := t.step(ctx)
+		if err != nil || done {
+			return t.end(ctx, err)
+		}
+	}
+}
+
+// turn is the state of one Turn.
+type turn struct {
+	Options
+	scope   event.Scope
+	run     string // the run's letters
+	n       int    // steps begun
+	bad     int    // replies in a row that brought nothing
+	usage   sum
+	unasked int
+	answer  string // subject of the final answer
+	text    string // its text
+}
+
+// failure ends a turn: it becomes run.failed.
+type failure struct {
+	code   string
+	class  llm.Class
+	http   int
+	detail string
+}
+
+func (f *failure) Error() string { return f.detail }
+
+// open records the start and what the sources give.
+func (t *turn) open(ctx context.Context) error {
+	if err := t.append(ctx, event.Draft{Subject: t.scope.Run, Data: event.RunStarted{}}); err != nil {
+		return err
+	}
+	var offers []prompt.Fragment
+	for _, src := range t.Sources {
+		f, err := src.Gather(ctx)
+		if err != nil {
+			return &failure{code: "context", detail: err.Error()}
+		}
+		offers = append(offers, f...)
+	}
+	want := event.ContextHead{
+		Provider: t.Info.Provider, Protocol: t.Info.Protocol, Model: t.Info.Model, Tools: t.Tools.Set.Specs(),
+	}
+	return t.append(ctx, prompt.Choose(t.Thread, want, offers)...)
+}
+
+// step makes one model call and runs the calls of its answer. done: there is a final answer.
+func (t *turn) step(ctx context.Context) (done bool, err error) {
+	if t.MaxSteps > 0 && t.n >= t.MaxSteps {
+		return false, &failure{code: "limit.steps", detail: fmt.Sprintf("the limit of %d steps was reached", t.MaxSteps)}
+	}
+	t.n++
+	t.scope.Step = t.n
+	r, err := t.call(ctx)
+	if err != nil {
+		return false, err
+	}
+	switch calls := t.Thread.Open(); {
+	case r.Finish == llm.Length:
+		return false, t.cut(ctx, calls, r)
+	case len(calls) > 0:
+		return false, t.dispatch(ctx, calls)
+	case r.Dropped > 0:
+		return false, t.useless(ctx, "A tool call in your reply could not be read: it had no name. Send it again.")
+	case t.text == "" && r.Finish != llm.ContentFilter:
+		return false, t.useless(ctx, "Your reply was empty. Call a tool or give the final answer.")
+	case r.Finish == llm.ContentFilter:
+		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the provider's content filter stopped the answer"}
+	}
+	return true, nil
+}
+
+// dispatch runs the calls. Steps in which no call could even be read count against the turn.
+func (t *turn) dispatch(ctx context.Context, calls []event.ToolCall) error {
+	sum, err := t.Tools.Dispatch(ctx, t.scope, t.Log, calls)
+	t.unasked += sum.Unasked
+	if err != nil {
+		return err
+	}
+	if sum.Malformed < len(calls) {
+		t.bad = 0
+		return ctx.Err()
+	}
+	return t.count(fmt.Sprintf("the model made %d replies in a row whose tool calls could not be read", maxBad))
+}
+
+// cut answers a reply that ended at the output limit: it is no answer, and none of its calls runs.
+func (t *turn) cut(ctx context.Context, calls []event.ToolCall, r *llm.Response) error {
+	var drafts []event.Draft
+	for _, c := range calls {
+		drafts = append(drafts, event.Draft{Subject: c.ID, Data: event.ToolCompleted{
+			Name: c.Name, Status: event.StatusError, Code: "reply_cut", Trusted: true,
+			Content: "Your reply was cut off at the output limit, so this call was not run. Send it again.",
+		}})
+	}
+	note := "Your reply was cut off at the output limit. Go on in smaller pieces."
+	if r.Dropped > 0 {
+		note = "Your reply was cut off at the output limit in the middle of a tool call, which was dropped. Send it again, smaller."
+	}
+	if len(calls) == 0 || r.Dropped > 0 {
+		drafts = append(drafts, t.note(note))
+	}
+	if err := t.append(ctx, drafts...); err != nil {
+		return err
+	}
+	return t.count(fmt.Sprintf("%d replies in a row were cut off at the output limit", maxBad))
+}
+
+// useless answers a reply that brings nothing.
+func (t *turn) useless(ctx context.Context, note string) error {
+	if err := t.append(ctx, t.note(note)); err != nil {
+		return err
+	}
+	return t.count(fmt.Sprintf("the model gave %d replies in a row that were neither an answer nor a tool call", maxBad))
+}
+
+func (t *turn) note(text string) event.Draft {
+	return event.Draft{
+		Subject: t.id("msg", 2),
+		Data:    event.MessageAdded{Role: "user", Origin: "runtime", Blocks: []event.Block{{Type: "text", Text: text}}},
+	}
+}
+
+// count notes a reply that brought nothing and fails the turn at the third in a row.
+func (t *turn) count(detail string) error {
+	if t.bad++; t.bad >= maxBad {
+		return &failure{code: "protocol", detail: detail}
+	}
+	return nil
+}
+
+// end records how the turn ended; err nil: with an answer.
+func (t *turn) end(ctx context.Context, err error) (Outcome, error) {
+	t.scope.Step = 0
+	var f *failure
+	var last event.Payload
+	switch {
+	case err == nil:
+		last = event.RunCompleted{Answer: t.answer, Steps: t.n, Usage: t.usage.total(), Denied: t.unasked}
+	case ctx.Err() != nil:
+		last = event.RunCancelled{By: "person", Steps: t.n, Usage: t.usage.total(), Denied: t.unasked}
+	case errors.As(err, &f):
+		last = event.RunFailed{
+			Code: f.code, Detail: f.detail, Class: string(f.class), HTTP: f.http, Steps: t.n, Usage: t.usage.total(), Denied: t.unasked,
+		}
+	default:
+		last = event.RunFailed{Code: "internal", Detail: err.Error(), Steps: t.n, Usage: t.usage.total(), Denied: t.unasked}
+	}
+	ctx = context.WithoutCancel(ctx)
+	if aerr := t.close(ctx); aerr != nil {
+		return Outcome{}, errors.Join(err, aerr)
+	}
+	facts, aerr := t.Log.Append(ctx, event.Batch{Scope: t.scope, Facts: []event.Draft{{Subject: t.scope.Run, Data: last}}})
+	if aerr != nil {
+		return Outcome{}, errors.Join(err, aerr)
+	}
+	return Outcome{Fact: facts[0], Text: t.text}, nil
+}
+
+// close gives every call that is still open an outcome, so that the history stays valid.
+func (t *turn) close(ctx context.Context) error {
+	var drafts []event.Draft
+	for _, c := range t.Thread.Open() {
+		drafts = append(drafts, event.Draft{Subject: c.ID, Data: event.ToolCompleted{
+			Name: c.Name, Status: event.StatusSkipped, Code: "not_run", Trusted: true,
+			Content: "The turn ended before this call; it did not run.",
+		}})
+	}
+	return t.append(ctx, drafts...)
+}
+
+// append commits drafts, also when ctx has ended: what happened is recorded.
+func (t *turn) append(ctx context.Context, drafts ...event.Draft) error {
+	if len(drafts) == 0 {
+		return nil
+	}
+	_, err := t.Log.Append(context.WithoutCancel(ctx), event.Batch{Scope: t.scope, Facts: drafts})
+	return err
+}
+
+// id derives an id below the run: step and ordinal.
+func (t *turn) id(prefix string, n int) string {
+	return fmt.Sprintf("%s_%s-%d.%d", prefix, t.run, t.n, n)
+}

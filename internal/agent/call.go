@@ -1,0 +1,190 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"overt/internal/event"
+	"overt/internal/llm"
+	"overt/internal/prompt"
+)
+
+// maxWait is the longest wait that a server may ask for; beyond it the person decides.
+const maxWait = time.Minute
+
+// call sends the thread's request, again where that may help, and commits the answer. Each attempt is a call of its
+// own, and none follows once text has been shown.
+func (t *turn) call(ctx context.Context) (*llm.Response, error) {
+	req, manifest, err := prompt.Build(t.Thread)
+	if err != nil {
+		return nil, err
+	}
+	req.Lane = t.scope.Task
+	for attempt := 1; ; attempt++ {
+		req.ID = t.id("cal", attempt)
+		started := event.CallStarted{
+			Lane: req.Lane, Purpose: "chat", Attempt: attempt, Provider: t.Info.Provider, Protocol: t.Info.Protocol, Model: t.Info.Model,
+			Head: t.Thread.HeadNode(), Leaf: t.Thread.Leaf(), Estimate: manifest.Estimate, Repairs: len(manifest.Repairs),
+		}
+		facts, err := t.Log.Append(context.WithoutCancel(ctx), event.Batch{Scope: t.scope, Facts: []event.Draft{{Subject: req.ID, Data: started}}})
+		if err != nil {
+			return nil, err
+		}
+		show := &shower{feed: t.Feed, scope: t.scope, call: req.ID, after: facts[len(facts)-1].Seq}
+		r, err := t.Model.Stream(ctx, req, show.delta)
+		t.usage.add(r.Usage)
+		if err == nil {
+			return r, t.completed(ctx, req.ID, r)
+		}
+		var e *llm.Error
+		if !errors.As(err, &e) {
+			return nil, err
+		}
+		wait, again := t.again(e, attempt, show.shown)
+		if ferr := t.failed(ctx, req.ID, r, e, wait, again); ferr != nil {
+			return nil, ferr
+		}
+		if !again {
+			return nil, &failure{code: code(e), class: e.Class, http: e.HTTP, detail: e.Error()}
+		}
+		if err := t.Wait(ctx, attempt, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func code(e *llm.Error) string {
+	if e.Class == llm.Storage {
+		return "storage"
+	}
+	return "provider"
+}
+
+// again decides whether another attempt follows, and after how long.
+func (t *turn) again(e *llm.Error, attempt int, shown bool) (time.Duration, bool) {
+	if shown || attempt > t.Retries || e.RetryAfter > maxWait {
+		return 0, false
+	}
+	// A hosted endpoint that fell silent gets one more try; a local one is likely still at work on the prompt.
+	silent := e.Class == llm.Timeout && e.Code == "idle" && attempt == 1 && !t.Info.Local
+	if !silent && !e.Retryable() {
+		return 0, false
+	}
+	return t.Backoff(attempt, e.RetryAfter), true
+}
+
+// completed commits the end of the call and its message in one batch.
+func (t *turn) completed(ctx context.Context, call string, r *llm.Response) error {
+	done := event.CallCompleted{
+		HTTP: r.Exchange.HTTP, ProviderID: r.Exchange.ProviderID, Finish: string(r.Finish), RawFinish: r.RawFinish,
+		Usage: usage(r.Usage), Exchange: exchange(r.Exchange),
+	}
+	m, text := t.message(r)
+	if r.Finish == llm.Length {
+		m.Cut = "length"
+	}
+	t.answer, t.text = t.id("msg", 1), text
+	return t.append(ctx, event.Draft{Subject: call, Data: done}, event.Draft{Subject: t.answer, Data: m})
+}
+
+// failed commits the end of a call that failed and, when none follows, the text that had come.
+func (t *turn) failed(ctx context.Context, call string, r *llm.Response, e *llm.Error, wait time.Duration, again bool) error {
+	m, text := t.message(r)
+	fact := event.CallFailed{
+		Class: string(e.Class), Code: e.Code, HTTP: e.HTTP, Message: e.Message, Partial: text != "",
+		Usage: usage(r.Usage), Exchange: exchange(r.Exchange),
+	}
+	drafts := []event.Draft{{Subject: call}}
+	if again {
+		ms := wait.Milliseconds()
+		fact.RetryIn = &ms
+	} else if text != "" {
+		// Only the text stays: a call of a broken reply may be half of what was meant.
+		kept := event.MessageAdded{Role: m.Role, Origin: m.Origin, Cut: "broken", Blocks: []event.Block{{Type: "text", Text: text}}}
+		if e.Class == llm.Cancelled {
+			kept.Cut = "cancelled"
+		}
+		t.answer, t.text = t.id("msg", 1), text
+		drafts = append(drafts, event.Draft{Subject: t.answer, Data: kept})
+	}
+	drafts[0].Data = fact
+	return t.append(ctx, drafts...)
+}
+
+// message turns an answer into the payload that is kept, and gives its text.
+func (t *turn) message(r *llm.Response) (event.MessageAdded, string) {
+	m := event.MessageAdded{Role: "assistant", Origin: "model", Blocks: []event.Block{}, Dropped: r.Dropped}
+	text, calls := "", 0
+	for _, b := range r.Blocks {
+		switch b.Type {
+		case llm.Text:
+			text += b.Text
+			m.Blocks = append(m.Blocks, event.Block{Type: "text", Text: b.Text})
+		case llm.Reasoning:
+			m.Blocks = append(m.Blocks, event.Block{Type: "reasoning", Text: b.Text, Carrier: b.Carrier})
+		case llm.Call:
+			calls++
+			m.Blocks = append(m.Blocks, event.Block{Type: "call", Call: &event.ToolCall{
+				ID: t.id("tcl", calls), Given: b.Call.ID, Name: b.Call.Name, Args: b.Call.Arguments,
+			}})
+		}
+	}
+	return m, text
+}
+
+func exchange(x llm.Exchange) event.Exchange {
+	body := func(b llm.Body) event.Body { return event.Body{Bytes: b.Bytes, SHA256: b.SHA256, Masked: b.Masked} }
+	return event.Exchange{
+		Request: body(x.Request), Response: body(x.Response),
+		FirstByteMS: x.FirstByte.Milliseconds(), DurationMS: x.Duration.Milliseconds(),
+	}
+}
+
+// shower passes deltas on and remembers whether text was shown.
+type shower struct {
+	feed  event.Feed
+	scope event.Scope
+	call  string
+	after event.Seq
+	from  map[llm.DeltaPart]int
+	shown bool
+}
+
+func (s *shower) delta(d llm.Delta) {
+	if s.feed == nil || d.Text == "" {
+		return
+	}
+	if d.Part == llm.TextDelta {
+		s.shown = true
+	}
+	if s.from == nil {
+		s.from = map[llm.DeltaPart]int{}
+	}
+	s.feed.Show(event.Delta{Scope: s.scope, After: s.after, Subject: s.call, Part: string(d.Part), From: s.from[d.Part], Text: d.Text})
+	s.from[d.Part] += len([]rune(d.Text))
+}
+
+// folding is a Log that folds what was appended into the thread, under one lock, so that tools that run at once can't
+// fold out of order.
+type folding struct {
+	event.Log
+	mu     sync.Mutex
+	thread *prompt.Thread
+}
+
+// Append implements [event.Log].
+func (l *folding) Append(ctx context.Context, b event.Batch) ([]event.Fact, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	facts, err := l.Log.Append(ctx, b)
+	for _, f := range facts {
+		l.thread.Apply(f)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the record could not be written: %w", err)
+	}
+	return facts, nil
+}

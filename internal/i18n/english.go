@@ -1,0 +1,108 @@
+package i18n
+
+// english is the table of messages. Codes are the names that other packages use; the part before the first point says
+// who speaks.
+func english() map[string]string {
+	return map[string]string{
+		// configuration
+		"config.one_of":        "%s is %q; it must be one of %s",
+		"config.number":        "%s is %q; it must be a whole number, 0 or more",
+		"config.bool":          "%s is %q; it must be true or false",
+		"config.base_url":      "the base URL (%s) is not an http or https address with a host",
+		"config.no_key":        "no model is configured: none of %s is set, and no --base-url is given",
+		"config.preset_key":    "%s needs a key: set %s, or pass --api-key",
+		"config.no_key.hint":   "set a key, or pass --base-url http://127.0.0.1:8080/v1 --model NAME for a local server; `overt demo` needs neither",
+		"config.several_keys":  "%s selects the model; %s is set too (pass --model PROVIDER/MODEL to choose)",
+		"config.rule":          "rule %q: %s",
+		"config.dir":           "-C %s: %s",
+		"config.system_file":   "the system prompt can't be read: %s",
+		"config.no_model":      "%s lists no model to take by itself: %s",
+		"config.no_model.hint": "pass --model NAME",
+		"config.one_model":     "model %s, the only one that %s lists",
+		"config.home":          "the state folder can't be found: %s",
+		"config.continue":      "--continue and --resume can't be used together",
+
+		// tasks
+		"task.none":         "there is no task here yet",
+		"task.unknown":      "no task is named %q here",
+		"task.unknown.hint": "`overt task list` shows the tasks of this workspace",
+		"task.ambiguous":    "%q fits several tasks: %s",
+		"task.no_calls":     "this task has made no model call yet",
+		"task.no_call":      "call %s: this task has %d calls",
+		"task.empty":        "the prompt is empty",
+		"task.empty.hint":   "overt \"what to do\", or overt --help",
+
+		// runs
+		"run.busy":          "workspace busy: process %d holds it for a %s since %s",
+		"run.busy.hint":     "wait for it to end, or read meanwhile: overt trace, overt task list",
+		"run.interrupted":   "the last run here was interrupted; the outcome of what was running is unknown:",
+		"run.open.call":     "a model call (%s)",
+		"run.open.tool":     "%s %s",
+		"run.open.ended":    "%s %s — it was still running and has been ended",
+		"run.not_repeated":  "nothing of it was run again",
+		"run.retry":         "the call failed (%s); trying again in %s s",
+		"run.repaired":      "%d calls without a known result were answered for in the request",
+		"run.cut":           "the answer was cut off: %s",
+		"run.partial":       "what had arrived of the answer:",
+		"run.failed":        "the run failed: %s",
+		"run.cancelled":     "stopped",
+		"run.stopping":      "stopping; press Ctrl-C again to leave at once",
+		"run.steps.one":     "1 step",
+		"run.steps":         "%d steps",
+		"run.usage":         "%s tokens in (%s from cache), %s out",
+		"run.usage.plain":   "%s tokens in, %s out",
+		"run.usage.partial": "at least %s tokens in, %s out (not every call reported)",
+		"run.usage.unknown": "tokens not reported",
+		"run.denied":        "%d denied because nobody could be asked",
+		"run.trace":         "overt trace %s",
+		"run.http":          "HTTP %s %s: %s, %s bytes sent, %s received, %s ms",
+		"run.http.none":     "no response",
+		"run.limit":         "a limit was reached: %s",
+		"run.hint.steps":    "go on with: overt --continue \"go on\", with a larger --max-steps",
+		"run.hint.auth":     "the key was refused: check --api-key, OVERT_API_KEY or the provider's own variable",
+		"run.hint.redirect": "pass the address that it points to with --base-url",
+		"run.hint.overflow": "start anew with a smaller task; compaction is not built yet",
+
+		// tools
+		"tool.denied.unasked":     "denied, since nobody can be asked: %s",
+		"tool.denied.rule":        "denied by %s",
+		"tool.denied.profile":     "denied by the profile",
+		"tool.denied.person":      "denied",
+		"tool.allow.hint":         "to allow it: %s",
+		"tool.failed":             "failed: %s",
+		"tool.more":               "… %d more lines",
+		"tool.status.skipped":     "not run",
+		"tool.status.cancelled":   "stopped",
+		"tool.status.interrupted": "interrupted; the outcome is unknown",
+		"tool.status.timed_out":   "timed out",
+
+		// questions
+		"question.ask":   "run %s? yes or no:",
+		"question.again": "please type yes or no:",
+		"question.no":    "no",
+
+		// the line prompt
+		"prompt.banner": "overt %s, model %s, permission %s. Type a task; Ctrl-D leaves.",
+
+		// demo
+		"demo.label":   "This is a demonstration with a built-in scripted model: its replies are fixed beforehand, everything else is real.",
+		"demo.project": "project: %s",
+		"demo.passed":  "the project's test passes",
+		"demo.failed":  "the demonstration did not end with a passing test",
+		"demo.next":    "look at every byte of it: %s",
+		"demo.diff":    "what was changed:",
+
+		// trace
+		"trace.absent": "the capture of this call is missing: it was pruned or never written",
+
+		// errors
+		"error.cut":         "the stream ended before the answer did",
+		"error.internal":    "internal error: %s",
+		"error.newer":       "%s",
+		"usage.error":       "%s",
+		"usage.hint":        "see overt --help",
+		"error.output":      "the output can't be written: %s",
+		"error.record":      "the record can't be kept: %s",
+		"error.record.hint": "free some space or check the state folder: %s",
+	}
+}

@@ -1,0 +1,45 @@
+// Package i18n holds every sentence that Overt says to people.
+//
+// Use [New] for a language and [Printer.Say] with a code. Packages below the views speak in codes; only views turn them
+// into sentences. The tables are data, checked by a test; what the model reads is not in here. A Printer is immutable.
+package i18n
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Printer says messages in one language.
+type Printer struct{ table map[string]string }
+
+// New gives the printer of a language; English is the only one so far, and unknown languages get it.
+func New(string) Printer { return Printer{english()} }
+
+// Say gives the sentence of a code with its arguments put in. An unknown code is given as it is, with its arguments,
+// so that nothing is ever hidden for want of a sentence.
+func (p Printer) Say(code string, args ...any) string {
+	format, ok := p.table[code]
+	if !ok {
+		return strings.TrimSpace(code + " " + strings.TrimSpace(fmt.Sprintln(args...)))
+	}
+	if len(args) == 0 {
+		return format
+	}
+	return fmt.Sprintf(format, args...)
+}
+
+// Has tells whether there is a sentence for the code.
+func (p Printer) Has(code string) bool { _, ok := p.table[code]; return ok }
+
+// Number writes n with a comma between groups of three digits.
+func Number(n int64) string {
+	s := fmt.Sprint(n)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}

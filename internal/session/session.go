@@ -1,0 +1,338 @@
+// Package session is the door through which front ends act.
+//
+// [Open] one session per program and workspace; [Session.Submit] gives it an input, [Session.Stop] ends a run,
+// [Session.Answer] answers a question. What happens is read elsewhere (package trace), but for text that is still
+// arriving: [Session.Watch].
+//
+// Record, then act: Submit returns after the input is committed. One top-level run at a time holds the lease of the
+// workspace; another process that holds it makes Submit fail with a *store.HeldError. Runs go on in a goroutine of
+// their own until they end; Close stops and awaits them. All methods are safe for concurrent use.
+//
+//	Submit ─▶ lease ─▶ recover ─▶ accept batch ─▶ goroutine: thread ─▶ agent.Turn ─▶ lease freed ─▶ Wait returns
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"overt/internal/agent"
+	"overt/internal/event"
+	"overt/internal/llm"
+	"overt/internal/policy"
+	"overt/internal/prompt"
+	"overt/internal/redact"
+	"overt/internal/store"
+	"overt/internal/tool"
+)
+
+// Kit is what one task runs with.
+type Kit struct {
+	Model   llm.Model
+	Info    llm.Info
+	Set     *tool.Set
+	Sources []prompt.Source
+	Rules   func() policy.Rules
+	Retries int
+	Close   func() error
+}
+
+// Options is what a session is made of.
+type Options struct {
+	Store  *store.Store
+	Mask   *redact.Masker
+	Kit    func(ctx context.Context, task string) (*Kit, error)
+	NewID  func(prefix string) string
+	Client string // cli
+	// Version and Dir are recorded with the session.
+	Version, Dir string
+	PID          int
+	// Interactive says that some front end can put questions to a person.
+	Interactive bool
+	// EndGroup ends a process group that outlived its agent and tells whether there was one.
+	EndGroup func(event.Group) bool
+	// Wait waits before attempt n of a call for d, or until ctx ends; Backoff says how long d is.
+	Wait    func(ctx context.Context, n int, d time.Duration) error
+	Backoff func(n int, after time.Duration) time.Duration
+}
+
+// Input is a person's input.
+type Input struct {
+	Task     string // "": a new task
+	Text     string
+	Origin   string // of a new task: person, demo
+	Key      string // idempotency key; "" for none
+	MaxSteps int    // 0: no limit
+}
+
+// Receipt says what an input became. Before is the last number of the record before anything was written for it.
+type Receipt struct {
+	Task, Turn, Run string
+	Before          event.Seq
+}
+
+// Errors that a front end may look for.
+var (
+	ErrEmpty    = errors.New("the input is empty")
+	ErrNoRun    = errors.New("no such run is under way")
+	ErrAnswered = errors.New("the question is no longer open")
+)
+
+// Session is one run of the program on a workspace.
+type Session struct {
+	o  Options
+	id string
+
+	mu        sync.Mutex
+	announced bool
+	runs      map[string]*run
+	questions map[string]chan tool.Reply
+	watchers  map[chan event.Delta]bool
+	streaming string             // the subject whose texts are arriving
+	streams   map[string]*stream // its texts, by part
+}
+
+type run struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	err    error
+}
+
+// Open makes a session. Nothing is written before the first input.
+func Open(o Options) *Session {
+	return &Session{
+		o: o, id: o.NewID("ses_"), runs: map[string]*run{}, questions: map[string]chan tool.Reply{}, watchers: map[chan event.Delta]bool{},
+		streams: map[string]*stream{},
+	}
+}
+
+// Submit commits an input and starts work on it. The context bounds the acceptance, not the run.
+func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
+	if strings.TrimSpace(in.Text) == "" {
+		return Receipt{}, ErrEmpty
+	}
+	lease, err := s.o.Store.Lease(ctx, "turn", s.id)
+	if err != nil {
+		return Receipt{}, err
+	}
+	r, accepted, err := s.accept(ctx, lease, in)
+	if err != nil || !accepted {
+		lease.Release()
+		return r, err
+	}
+	return r, nil
+}
+
+// accept works under the lease; accepted: a run was started, and it owns the lease now.
+func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Receipt, bool, error) {
+	before, err := s.o.Store.Last(ctx)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	if _, err := lease.Recover(ctx, s.o.EndGroup); err != nil {
+		return Receipt{}, false, err
+	}
+	r := Receipt{Task: in.Task, Run: s.o.NewID("run_"), Before: before}
+	r.Turn = "trn_" + strings.TrimPrefix(r.Run, "run_")
+	var facts []event.Draft
+	if r.Task == "" {
+		r.Task = s.o.NewID("tsk_")
+		facts = append(facts, event.Draft{Subject: r.Task, Data: event.TaskCreated{Title: title(in.Text), Origin: in.Origin}})
+	}
+	kit, err := s.o.Kit(ctx, r.Task)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	facts = append(facts,
+		event.Draft{Subject: r.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: event.Limits{Steps: in.MaxSteps}}},
+		event.Draft{Subject: "msg_" + strings.TrimPrefix(r.Run, "run_") + "-0.1", Data: event.MessageAdded{
+			Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: strings.ToValidUTF8(in.Text, "\uFFFD")}},
+		}})
+	if err := s.announce(ctx); err != nil {
+		return Receipt{}, false, errors.Join(err, kit.Close())
+	}
+	scope := event.Scope{Session: s.id, Task: r.Task, Turn: r.Turn, Run: r.Run}
+	got, err := s.o.Store.Append(ctx, event.Batch{Scope: scope, Key: in.Key, Fingerprint: in.Text, Facts: facts})
+	if err != nil {
+		return Receipt{}, false, errors.Join(err, kit.Close())
+	}
+	if sc := got[0].Scope; sc.Run != r.Run { // the key was known: the first acceptance stands
+		return Receipt{Task: sc.Task, Turn: sc.Turn, Run: sc.Run, Before: got[0].Seq - 1}, false, kit.Close()
+	}
+	s.start(lease, kit, scope, in.MaxSteps)
+	return r, true, nil
+}
+
+// start runs a turn on a goroutine of its own, which owns lease and kit.
+func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, maxSteps int) {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &run{cancel: cancel, done: make(chan struct{})}
+	s.mu.Lock()
+	s.runs[scope.Run] = r
+	s.mu.Unlock()
+	go func() {
+		defer close(r.done)
+		defer cancel()
+		r.err = s.turn(ctx, kit, scope, maxSteps)
+		r.err = errors.Join(r.err, kit.Close())
+		lease.Release()
+	}()
+}
+
+func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, maxSteps int) error {
+	thread := &prompt.Thread{}
+	for f, err := range s.o.Store.Read(ctx, event.Path{Task: scope.Task}) {
+		if err != nil {
+			return fmt.Errorf("the thread could not be read: %w", err)
+		}
+		thread.Apply(f)
+	}
+	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}}
+	if s.o.Interactive {
+		d.Ask = asker{s}
+	}
+	_, err := agent.Turn(ctx, scope, agent.Options{
+		Model: kit.Model, Info: kit.Info, Log: s.o.Store, Feed: feed{s}, Thread: thread, Sources: kit.Sources, Tools: d,
+		MaxSteps: maxSteps, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
+	})
+	return err
+}
+
+// announce records the session with its first run.
+func (s *Session) announce(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.announced {
+		return nil
+	}
+	_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id}, Facts: []event.Draft{{
+		Subject: s.id, Data: event.SessionStarted{Version: s.o.Version, Client: s.o.Client, Dir: s.o.Dir, PID: s.o.PID},
+	}}})
+	s.announced = err == nil
+	return err
+}
+
+// Wait returns when the run has ended and its lease is free. Its error means that the record could not be kept; how
+// the run ended is in the record.
+func (s *Session) Wait(ctx context.Context, id string) error {
+	s.mu.Lock()
+	r := s.runs[id]
+	s.mu.Unlock()
+	if r == nil {
+		return ErrNoRun
+	}
+	select {
+	case <-r.done:
+		return r.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Stop asks a run to end; it ends as cancelled with every outcome recorded. Wait tells when.
+func (s *Session) Stop(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := s.runs[id]
+	if r == nil {
+		return ErrNoRun
+	}
+	r.cancel()
+	return nil
+}
+
+// Answer answers an open question. The first answer counts.
+func (s *Session) Answer(id string, reply tool.Reply) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.questions[id]
+	if c == nil {
+		return ErrAnswered
+	}
+	delete(s.questions, id)
+	c <- reply // buffered: the one who asked takes it or is gone
+	return nil
+}
+
+// Close stops all runs, awaits them, and records the end of the session.
+func (s *Session) Close(ctx context.Context) error {
+	s.mu.Lock()
+	runs := s.runs
+	announced := s.announced
+	s.mu.Unlock()
+	for _, r := range runs {
+		r.cancel()
+	}
+	for _, r := range runs {
+		<-r.done
+	}
+	if !announced {
+		return nil
+	}
+	_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id}, Facts: []event.Draft{{Subject: s.id, Data: event.SessionEnded{Reason: "closed"}}}})
+	return err
+}
+
+// asker puts the dispatcher's questions where Answer finds them.
+type asker struct{ s *Session }
+
+// Ask implements [tool.Asker].
+func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.QuestionAsked) (tool.Reply, error) {
+	c := make(chan tool.Reply, 1)
+	a.s.mu.Lock()
+	a.s.questions[id] = c
+	a.s.mu.Unlock()
+	select {
+	case r := <-c:
+		return r, nil
+	case <-ctx.Done():
+		a.s.mu.Lock()
+		delete(a.s.questions, id)
+		a.s.mu.Unlock()
+		return tool.Reply{}, ctx.Err()
+	}
+}
+
+// title is the first line of the first input, at most 80 characters.
+func title(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	line = strings.ToValidUTF8(strings.TrimSpace(line), "\uFFFD")
+	if utf8.RuneCountInString(line) > 80 {
+		line = string([]rune(line)[:79]) + "…"
+	}
+	return line
+}
+
+// watchBuffer is how many deltas a watcher may lag behind before it loses some.
+const watchBuffer = 1024
+
+// Watch yields text that is arriving, masked, until ctx ends. A watcher that is slow loses deltas, never the run its
+// time: the record has the whole text afterwards.
+func (s *Session) Watch(ctx context.Context) iter.Seq[event.Delta] {
+	c := make(chan event.Delta, watchBuffer)
+	s.mu.Lock()
+	s.watchers[c] = true
+	s.mu.Unlock()
+	return func(yield func(event.Delta) bool) {
+		defer func() {
+			s.mu.Lock()
+			delete(s.watchers, c)
+			s.mu.Unlock()
+		}()
+		for {
+			select {
+			case d := <-c:
+				if !yield(d) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
