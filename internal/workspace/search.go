@@ -1,0 +1,176 @@
+package workspace
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"runtime"
+	"sync"
+)
+
+const (
+	// MaxHits is how many matching lines a [Found] holds at most.
+	MaxHits = 100
+	// batchSize is how many files are searched before their hits are counted.
+	batchSize = 256
+)
+
+// SearchQuery says what to look for and where.
+type SearchQuery struct {
+	Pattern    string // RE2, matched within lines
+	Path       string // relative: a file or a folder
+	Glob       string // which files; "": all
+	IgnoreCase bool
+	Context    int // lines shown before and after each hit
+	Limit      int // hits, at most MaxHits; 0: MaxHits
+	// Skip leaves out files, by relative path; nil: none. The file that Path names is always searched.
+	Skip func(rel string) bool
+}
+
+// Line is a line that was found, or one of its context. Text is cut around the match where it is long.
+type Line struct {
+	Path   string
+	Number int
+	Text   string
+	Hit    bool
+}
+
+// Found is what a search gave: lines in order of files and numbers.
+type Found struct {
+	Lines   []Line
+	Hits    int
+	Files   int      // searched
+	More    bool     // the limit was reached; there may be more
+	Skipped []string // left out by Skip
+	Large   []string // left out for their size
+}
+
+// Search looks for lines that match. It walks like a recursive [Tree.List], and reads neither binary files (with a NUL byte),
+// nor those over [MaxFile], nor anything but regular files. The error is a *PathError, one from the pattern in one line, or that of ctx.
+func (t *Tree) Search(ctx context.Context, q SearchQuery) (Found, error) {
+	m, err := newMatcher(q.Pattern, q.IgnoreCase)
+	if err != nil {
+		return Found{}, err
+	}
+	if q.Limit <= 0 || q.Limit > MaxHits {
+		q.Limit = MaxHits
+	}
+	real, err := t.Resolve(q.Path)
+	if err != nil {
+		return Found{}, err
+	}
+	info, err := t.root.Lstat(real)
+	if err != nil {
+		return Found{}, failed(q.Path, err)
+	}
+	s := &search{tree: t, query: q, matcher: m}
+	if !info.IsDir() {
+		if err := regular(q.Path, info); err != nil {
+			return Found{}, err
+		}
+		if info.Size() > MaxFile {
+			return Found{}, tooLarge(q.Path, info.Size(), MaxFile)
+		}
+		s.batch = []string{real}
+		err := s.flush(ctx)
+		return s.found, err
+	}
+	match, err := globber(q.Glob, real)
+	if err != nil {
+		return Found{}, err
+	}
+	w := &walker{tree: t, depth: -1, visit: func(p string, d fs.DirEntry) error {
+		if !d.Type().IsRegular() || !match(p) {
+			return nil
+		}
+		if q.Skip != nil && q.Skip(p) {
+			s.found.Skipped = append(s.found.Skipped, p)
+			return nil
+		}
+		if s.batch = append(s.batch, p); len(s.batch) < batchSize {
+			return nil
+		}
+		return s.flush(ctx)
+	}}
+	err = w.walk(ctx, real)
+	if err == nil {
+		err = s.flush(ctx)
+	}
+	if err != nil && !errors.Is(err, errEnough) {
+		return Found{}, err
+	}
+	return s.found, nil
+}
+
+type search struct {
+	tree    *Tree
+	query   SearchQuery
+	matcher *matcher
+	batch   []string
+	found   Found
+}
+
+// fileHits is what one file gave.
+type fileHits struct {
+	lines []Line
+	large bool
+	read  bool
+}
+
+// flush searches the batch on all cores and adds what it gave, in order. It is errEnough once the limit is reached.
+func (s *search) flush(ctx context.Context) error {
+	out := &s.found
+	results := make([]fileHits, len(s.batch))
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(s.batch)) {
+		wg.Go(func() {
+			for i := range next {
+				if ctx.Err() == nil {
+					results[i] = s.file(s.batch[i])
+				}
+			}
+		})
+	}
+	for i := range s.batch {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for i, r := range results {
+		if r.large {
+			out.Large = append(out.Large, s.batch[i])
+		}
+		if r.read {
+			out.Files++
+		}
+		for _, l := range r.lines {
+			if l.Hit && out.Hits == s.query.Limit {
+				out.More = true
+				return errEnough
+			}
+			if l.Hit {
+				out.Hits++
+			}
+			out.Lines = append(out.Lines, l)
+		}
+	}
+	s.batch = s.batch[:0]
+	return nil
+}
+
+func (s *search) file(p string) fileHits {
+	f, err := s.tree.read(p, p, MaxFile)
+	if err != nil {
+		var pe *PathError
+		return fileHits{large: errors.As(err, &pe) && pe.Code == CodeTooLarge}
+	}
+	if bytes.IndexByte(f.Bytes, 0) >= 0 {
+		return fileHits{}
+	}
+	return fileHits{read: true, lines: s.matcher.lines(p, f.Bytes, s.query.Context, s.query.Limit+1)}
+}

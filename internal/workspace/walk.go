@@ -1,0 +1,135 @@
+package workspace
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// maxDepth bounds how many folders deep a walk goes.
+const maxDepth = 200
+
+// errEnough ends a walk.
+var errEnough = errors.New("enough")
+
+// walker goes over a folder in order of names, depth first, without following links.
+type walker struct {
+	tree  *Tree
+	depth int  // folders below the start that are entered; negative: all
+	all   bool // ignored files are visited too
+	visit func(p string, d fs.DirEntry) error
+}
+
+// walk visits what lies below dir, a path with its links resolved. A folder that can't be read is left out, but for
+// the first.
+func (w *walker) walk(ctx context.Context, dir string) error {
+	entries, err := w.read(dir)
+	if err != nil {
+		return err
+	}
+	return w.folder(ctx, dir, entries, w.ignoresAbove(dir), 0)
+}
+
+func (w *walker) folder(ctx context.Context, dir string, entries []fs.DirEntry, above *ignores, level int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	g := w.ignoresOf(dir, above)
+	for _, d := range entries {
+		p := path.Join(dir, d.Name())
+		if strings.EqualFold(d.Name(), ".git") || !w.all && g.ignored(p, d.IsDir()) {
+			continue
+		}
+		if err := w.visit(p, d); err != nil {
+			return err
+		}
+		if !d.IsDir() || w.depth >= 0 && level >= w.depth || level >= maxDepth {
+			continue
+		}
+		below, err := w.read(p)
+		if err != nil {
+			continue
+		}
+		if err := w.folder(ctx, p, below, g, level+1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) read(dir string) ([]fs.DirEntry, error) {
+	info, err := w.tree.root.Lstat(dir)
+	if err != nil {
+		return nil, failed(dir, err)
+	}
+	if !info.IsDir() {
+		return nil, &PathError{CodeKind, dir, dir + " is a " + kind(info.Mode()) + ", not a folder"}
+	}
+	f, err := w.tree.root.Open(dir)
+	if err != nil {
+		return nil, failed(dir, err)
+	}
+	defer f.Close()
+	entries, err := f.ReadDir(-1)
+	if err != nil {
+		return nil, failed(dir, err)
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+// ignoresAbove reads the .gitignore files of the folders above dir.
+func (w *walker) ignoresAbove(dir string) *ignores {
+	if w.all || dir == "." {
+		return nil
+	}
+	g := w.ignoresOf(".", nil)
+	for i, c := range dir {
+		if c == '/' {
+			g = w.ignoresOf(dir[:i], g)
+		}
+	}
+	return g
+}
+
+// ignoresOf puts the .gitignore of dir, if it has one, upon those above.
+func (w *walker) ignoresOf(dir string, above *ignores) *ignores {
+	if w.all {
+		return nil
+	}
+	p := path.Join(dir, ".gitignore")
+	f, err := w.tree.read(p, p, maxIgnoreFile) // a link is not followed, as Git does not
+	if err != nil {
+		return above
+	}
+	rules := parseIgnore(string(f.Bytes))
+	if len(rules) == 0 {
+		return above
+	}
+	return &ignores{dir, rules, above}
+}
+
+// globber tells whether paths match a glob: one without a slash is matched with the name, others with the path below dir.
+func globber(glob, dir string) (func(p string) bool, error) {
+	if glob == "" {
+		return func(string) bool { return true }, nil
+	}
+	glob = strings.TrimPrefix(glob, "./")
+	if !doublestar.ValidatePattern(glob) {
+		return nil, &PathError{CodeInvalid, glob, "the glob " + glob + " is malformed: write * ? [abc] {a,b} and ** for folders"}
+	}
+	if !strings.Contains(glob, "/") {
+		return func(p string) bool { return doublestar.MatchUnvalidated(glob, path.Base(p)) }, nil
+	}
+	return func(p string) bool {
+		if dir != "." {
+			p = strings.TrimPrefix(p, dir+"/")
+		}
+		return doublestar.MatchUnvalidated(glob, p)
+	}, nil
+}
