@@ -1,0 +1,23 @@
+//go:build !unix
+
+package shell
+
+import "context"
+
+// Held is a command that has been started and has run nothing yet. There are none on this system.
+type Held struct{}
+
+// Start gives [ErrUnsupported].
+func Start(Options) (*Held, error) { return nil, ErrUnsupported }
+
+// Group names no group.
+func (*Held) Group() (id int, start uint64) { return 0, 0 }
+
+// Release does nothing.
+func (*Held) Release() {}
+
+// Go gives [ErrUnsupported].
+func (*Held) Go(context.Context, func(string)) (Outcome, error) { return Outcome{}, ErrUnsupported }
+
+// EndGroup ends nothing.
+func EndGroup(int, uint64) bool { return false }

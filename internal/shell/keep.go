@@ -1,0 +1,63 @@
+package shell
+
+import "unicode/utf8"
+
+// keeper takes what a command writes and keeps both ends of the cleaned text. Its size does not grow with the output.
+type keeper struct {
+	clean cleaner
+	show  func(string)
+	total int64 // bytes written
+
+	head  []rune
+	tail  []rune // at least the last Kept characters after head, at most three times as many
+	after int    // characters after head
+}
+
+func newKeeper(show func(string)) *keeper {
+	k := &keeper{show: show}
+	k.clean.emit = k.take
+	return k
+}
+
+// Write implements io.Writer; it never fails.
+func (k *keeper) Write(p []byte) (int, error) {
+	k.total += int64(len(p))
+	k.clean.write(p)
+	return len(p), nil
+}
+
+func (k *keeper) take(text string) {
+	if k.show != nil {
+		k.show(text)
+	}
+	if room := 2*Kept - len(k.head); room > 0 && k.after == 0 {
+		n := 0
+		for n < len(text) && room > 0 {
+			r, size := utf8.DecodeRuneInString(text[n:])
+			k.head = append(k.head, r)
+			n += size
+			room--
+		}
+		text = text[n:]
+	}
+	for _, r := range text {
+		k.tail = append(k.tail, r)
+		k.after++
+	}
+	if len(k.tail) > 3*Kept {
+		k.tail = append(k.tail[:0], k.tail[len(k.tail)-Kept:]...)
+	}
+}
+
+// end gives what was kept: all of it up to twice Kept characters, else the first and the last Kept.
+func (k *keeper) end() Output {
+	k.clean.flush()
+	if k.after == 0 {
+		return Output{Head: string(k.head), Total: k.total}
+	}
+	// The tail may reach back into what was kept as head.
+	whole := len(k.head) + k.after
+	last := append(k.head[Kept:len(k.head):len(k.head)], k.tail...)
+	last = last[len(last)-Kept:]
+	return Output{Head: string(k.head[:Kept]), Tail: string(last), Omitted: whole - 2*Kept, Total: k.total}
+}

@@ -1,0 +1,85 @@
+// Package shell runs commands in process groups of their own, within limits.
+//
+// [Start] starts a command held: a gate in its own process group that has run nothing. [Held.Group] names the group, so
+// that it can be recorded before the first effect; then [Held.Go] lets it run and waits for its end, or [Held.Release] drops it.
+// If this process dies in between, the gate ends without having run anything. [EndGroup] ends, after a crash, a group that was recorded.
+//
+// A command gets no terminal and no standard input; its output and errors are one stream, cleaned for reading ([Clean]) and kept
+// at head and tail, so memory is bounded whatever it writes. When the time limit passes, when the context ends, and
+// when the command itself ends, what is left of its group is ended too. What leaves the group (setsid) is not pursued.
+//
+// The package grades no risk and reads no environment: [Environ] makes the one that commands get. A Held belongs to one
+// goroutine; different ones are independent. It works on Unix; elsewhere [Start] gives an error that says so.
+package shell
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+const (
+	// DefaultTimeout is the time limit of a command that asks for none, MaxTimeout the longest that it may ask for.
+	DefaultTimeout = 120 * time.Second
+	MaxTimeout     = 3600 * time.Second
+
+	// Kept is how many characters are kept of each end of the output.
+	Kept = 5000
+
+	// MaxCommand bounds a command's text in bytes; Linux takes no argument over 128 KiB.
+	MaxCommand = 100 << 10
+)
+
+// ErrUnsupported is what [Start] gives where there are no process groups.
+var ErrUnsupported = errors.New("commands can't be run on this system: it has no process groups")
+
+// Options say what to run.
+type Options struct {
+	Command string        // for bash, or for sh where there is no bash
+	Dir     string        // absolute
+	Env     []string      // the whole environment, see Environ
+	Timeout time.Duration // 0: DefaultTimeout; longer than MaxTimeout: MaxTimeout
+}
+
+// Outcome is how a command ended and what it wrote.
+type Outcome struct {
+	Exit      int    // status; -1 if a signal ended it
+	Signal    string // the signal that ended it, as "killed"; else ""
+	TimedOut  bool   // the time limit passed, and the group was ended
+	Cancelled bool   // the context ended, and the group was ended
+	Left      int    // processes that the command had left behind, and that were ended
+	Output
+	Took time.Duration
+}
+
+// Output is what a command wrote, cleaned. Tail is "" where Head is the whole.
+type Output struct {
+	Head, Tail string
+	Omitted    int   // characters between Head and Tail
+	Total      int64 // bytes as written
+}
+
+// Environ makes the environment of commands from another one. It leaves out our own variables (OVERT_…), those that
+// hold API keys by their name (…_API_KEY), and those that drop names; it sets pagers and editors to ones that never wait. drop may be nil.
+func Environ(base []string, drop func(name string) bool) []string {
+	set := []string{
+		"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "EDITOR=true", "VISUAL=true",
+		"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0", "TERM=dumb",
+	}
+	ours := make(map[string]bool, len(set))
+	for _, kv := range set {
+		name, _, _ := strings.Cut(kv, "=")
+		ours[name] = true
+	}
+	out := make([]string, 0, len(base)+len(set))
+	for _, kv := range base {
+		name, _, ok := strings.Cut(kv, "=")
+		upper := strings.ToUpper(name)
+		if !ok || ours[name] || strings.HasPrefix(upper, "OVERT_") || strings.HasSuffix(upper, "_API_KEY") ||
+			drop != nil && drop(name) {
+			continue
+		}
+		out = append(out, kv)
+	}
+	return append(out, set...)
+}
