@@ -1,0 +1,350 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"overt/internal/redact"
+	"overt/internal/wire"
+)
+
+// Captures keeps what crossed the wire: each request as parts, each response with the times at which it came, and long
+// outputs of tools. It is a [wire.Sink].
+//
+// Equal bytes are kept once. Requests of a lane usually begin with the parts of the one before, in the same memory; such
+// parts are neither read nor hashed again, so a request costs what is new in it. Known secrets are masked in what is
+// kept and counted; credential headers are left out.
+type Captures struct {
+	db   *database
+	mask *redact.Masker
+	pack *packer
+	now  func() time.Time
+
+	mu    sync.Mutex // held through Sent
+	lanes []*lane    // the last used last
+}
+
+const (
+	laneCount  = 4        // lanes whose last request is remembered
+	chunkBytes = 64 << 10 // largest piece of a response
+)
+
+// lane is the last request of a lane. The parts are as the caller gave them: they keep its memory alive.
+type lane struct {
+	name    string
+	epoch   int // of the masker
+	capture int64
+	call    string
+	parts   []sentPart
+}
+
+// sentPart is a part of a request with what became of it. Sums include all parts before it.
+type sentPart struct {
+	part   wire.Part
+	id     int64
+	size   int64 // as kept
+	masked int
+	sum    hash.Cloner
+}
+
+// Sent implements [wire.Sink].
+func (c *Captures) Sent(ctx context.Context, s wire.Sent) (wire.Kept, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.lane(s.Lane)
+	var kept wire.Kept
+	err := c.db.do(ctx, false, func() (err error) {
+		kept, err = c.sent(l, s)
+		return err
+	})
+	if err != nil {
+		l.parts = nil // what it holds may have been rolled back
+		return wire.Kept{}, fmt.Errorf("keep the request of %s: %w", s.ID, err)
+	}
+	return kept, nil
+}
+
+// lane finds or begins what is remembered of a lane.
+func (c *Captures) lane(name string) *lane {
+	i := slices.IndexFunc(c.lanes, func(l *lane) bool { return l.name == name })
+	var l *lane
+	if i >= 0 {
+		l = c.lanes[i]
+		c.lanes = slices.Delete(c.lanes, i, i+1)
+	} else {
+		l = &lane{name: name}
+		if len(c.lanes) == laneCount {
+			c.lanes = slices.Delete(c.lanes, 0, 1)
+		}
+	}
+	c.lanes = append(c.lanes, l)
+	return l
+}
+
+// sent writes a request. It changes l, which is of no use after an error.
+func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
+	before, err := c.remember(l)
+	if err != nil {
+		return wire.Kept{}, err
+	}
+	same := l.same(s.Body)
+	l.parts = slices.Delete(l.parts, same, len(l.parts))
+	for _, p := range s.Body[same:] {
+		if err := c.add(l, p); err != nil {
+			return wire.Kept{}, err
+		}
+	}
+	ids := make([]int64, len(l.parts))
+	for i := range l.parts {
+		ids[i] = l.parts[i].id
+	}
+	shared := same
+	for shared < min(len(ids), len(before)) && ids[shared] == before[shared] {
+		shared++
+	}
+	kept := l.kept()
+	body, err := c.putBody(kept, ids)
+	if err != nil {
+		return wire.Kept{}, err
+	}
+	url, err := c.putPart("", []byte(c.mask.URL(s.URL)))
+	if err != nil {
+		return wire.Kept{}, err
+	}
+	header, err := c.putHeader(s.Header)
+	if err != nil {
+		return wire.Kept{}, err
+	}
+	var prev any
+	if l.capture != 0 {
+		prev = l.capture
+	}
+	l.call = s.ID
+	l.capture, err = c.db.insert(`INSERT INTO capture (call, lane, prev, shared, method, url, request_headers, request, sent)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.ID, s.Lane, prev, shared, s.Method, url, header, body, s.At.UnixMilli())
+	return kept, err
+}
+
+// remember brings l up to date and gives the part ids of the lane's last request. What l knows is of no use once another
+// request went out on the lane, the request is gone, or more secrets are known.
+func (c *Captures) remember(l *lane) ([]int64, error) {
+	var capture int64
+	var call string
+	var list []byte
+	found, err := c.db.get(`SELECT c.id, c.call, b.parts FROM capture c JOIN body b ON b.id = c.request
+		WHERE c.lane = ? ORDER BY c.sent DESC, c.id DESC LIMIT 1`, []any{l.name}, &capture, &call, &list)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		capture, call = 0, ""
+	}
+	if capture != l.capture || call != l.call || l.epoch != c.mask.Epoch() {
+		l.parts, l.epoch = nil, c.mask.Epoch()
+		l.capture, l.call = capture, call
+	}
+	runs, err := readRuns(list)
+	return idsOf(runs), err
+}
+
+// same is the number of leading parts that are those of the last request, in the same memory.
+func (l *lane) same(body []wire.Part) int {
+	n := 0
+	for n < min(len(body), len(l.parts)) && samePart(body[n], l.parts[n].part) {
+		n++
+	}
+	return n
+}
+
+func samePart(a, b wire.Part) bool {
+	return a.Owner == b.Owner && len(a.Bytes) == len(b.Bytes) && (len(a.Bytes) == 0 || &a.Bytes[0] == &b.Bytes[0])
+}
+
+// add puts a part at the end of l.
+func (c *Captures) add(l *lane, p wire.Part) error {
+	next := sentPart{part: p}
+	var sum hash.Hash = sha256.New()
+	if n := len(l.parts); n > 0 {
+		last := &l.parts[n-1]
+		clone, err := last.sum.Clone()
+		if err != nil {
+			return err
+		}
+		sum, next.size, next.masked = clone, last.size, last.masked
+	}
+	data, masked := c.mask.Bytes(p.Bytes)
+	sum.Write(data) // never fails
+	cloner, ok := sum.(hash.Cloner)
+	if !ok {
+		return errors.New("SHA-256 can't be cloned") // hash.Cloner is promised for all of the standard library
+	}
+	next.sum, next.size, next.masked = cloner, next.size+int64(len(data)), next.masked+masked
+	var err error
+	next.id, err = c.putPart(p.Owner, data)
+	l.parts = append(l.parts, next)
+	return err
+}
+
+// kept describes the whole body.
+func (l *lane) kept() wire.Kept {
+	if len(l.parts) == 0 {
+		return wire.Kept{SHA256: sha256.Sum256(nil)}
+	}
+	last := &l.parts[len(l.parts)-1]
+	return wire.Kept{Bytes: last.size, SHA256: [32]byte(last.sum.Sum(nil)), Masked: last.masked}
+}
+
+// Received implements [wire.Sink]. A secret that spans chunks is masked too; then the chunks' lengths no longer add up to
+// the body's, which a Masked above 0 says.
+func (c *Captures) Received(ctx context.Context, r wire.Received) (wire.Kept, error) {
+	body, masked := c.mask.Bytes(r.Body)
+	kept := wire.Kept{Bytes: int64(len(body)), SHA256: sha256.Sum256(body), Masked: masked}
+	err := c.db.do(ctx, false, func() error {
+		var id int64
+		var ended sql.NullInt64
+		found, err := c.db.get(`SELECT id, ended FROM capture WHERE call = ?`, []any{r.ID}, &id, &ended)
+		switch {
+		case err != nil:
+			return err
+		case !found:
+			return errors.New("no such request was kept")
+		case ended.Valid:
+			return errors.New("its response was kept before")
+		}
+		return c.received(id, r, kept, body)
+	})
+	if err != nil {
+		return wire.Kept{}, fmt.Errorf("keep the response of %s: %w", r.ID, err)
+	}
+	return kept, nil
+}
+
+func (c *Captures) received(id int64, r wire.Received, kept wire.Kept, body []byte) error {
+	var status, header, response, timing, failure any
+	if r.Status != 0 || len(body) > 0 {
+		ids, err := c.putChunks(body)
+		if err != nil {
+			return err
+		}
+		if response, err = c.putBody(kept, ids); err != nil {
+			return err
+		}
+		timing = c.pack.zstd(appendTiming(nil, r.Chunks))
+	}
+	if r.Status != 0 {
+		var err error
+		if header, err = c.putHeader(r.Header); err != nil {
+			return err
+		}
+		status = r.Status
+	}
+	if r.Err != nil {
+		failure = c.mask.String(r.Err.Error())
+	}
+	return c.db.exec(`UPDATE capture SET status = ?, response_headers = ?, response = ?, timing = ?, ended = ?, error = ? WHERE id = ?`,
+		status, header, response, timing, r.At.UnixMilli(), failure, id)
+}
+
+// putChunks keeps a body that came in one piece.
+func (c *Captures) putChunks(body []byte) ([]int64, error) {
+	var ids []int64
+	for piece := range slices.Chunk(body, chunkBytes) {
+		id, err := c.putPart("", piece)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+func (c *Captures) putBody(k wire.Kept, ids []int64) (int64, error) {
+	return c.db.insert(`INSERT INTO body (bytes, sha256, masked, parts) VALUES (?, ?, ?, ?)`,
+		k.Bytes, k.SHA256[:], k.Masked, appendRuns([]byte{}, ids))
+}
+
+// putHeader keeps headers as JSON, without those that carry credentials.
+func (c *Captures) putHeader(h http.Header) (int64, error) {
+	kept := make(http.Header, len(h))
+	for name, values := range h {
+		if !redact.CredentialHeader(name) {
+			kept[name] = values
+		}
+	}
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(kept); err != nil {
+		return 0, err
+	}
+	data, _ := c.mask.Bytes(bytes.TrimSuffix(text.Bytes(), []byte("\n")))
+	return c.putPart("", data)
+}
+
+// putPart keeps bytes for an owner, once.
+func (c *Captures) putPart(owner string, data []byte) (int64, error) {
+	hash := sha256.Sum256(data)
+	var chunk, id int64
+	found, err := c.db.get(`SELECT id FROM chunk WHERE substr(hash, 1, 16) = ?`, []any{hash[:16]}, &chunk)
+	if err != nil {
+		return 0, err
+	}
+	if found {
+		found, err = c.db.get(`SELECT id FROM part WHERE chunk = ? AND owner = ?`, []any{chunk, owner}, &id)
+		if err != nil || found {
+			return id, err
+		}
+	} else {
+		enc, packed := c.pack.pack(data)
+		chunk, err = c.db.insert(`INSERT INTO chunk (hash, bytes, enc, data) VALUES (?, ?, ?, ?)`, hash[:], len(data), enc, packed)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return c.db.insert(`INSERT INTO part (owner, chunk) VALUES (?, ?)`, owner, chunk)
+}
+
+// appendTiming writes for each chunk its length and the microseconds since the chunk before (the first: since the request
+// was sent), as unsigned varints. Differences compress; the times themselves do not.
+func appendTiming(out []byte, chunks []wire.Chunk) []byte {
+	var last int64
+	for _, ch := range chunks {
+		at := max(ch.After.Microseconds(), last)
+		out = binary.AppendUvarint(out, uint64(ch.Bytes))
+		out = binary.AppendUvarint(out, uint64(at-last))
+		last = at
+	}
+	return out
+}
+
+func readTiming(data []byte) ([]wire.Chunk, error) {
+	var out []wire.Chunk
+	var at uint64
+	for len(data) > 0 {
+		n, k := binary.Uvarint(data)
+		if k <= 0 {
+			return nil, errTiming
+		}
+		by, m := binary.Uvarint(data[k:])
+		if m <= 0 {
+			return nil, errTiming
+		}
+		at += by
+		out = append(out, wire.Chunk{Bytes: int(n), After: time.Duration(at) * time.Microsecond})
+		data = data[k+m:]
+	}
+	return out, nil
+}
+
+var errTiming = errors.New("the times of a response are damaged")

@@ -1,0 +1,325 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// busyTimeout is how long a writer waits for the writer of another process.
+const busyTimeout = 5 * time.Second
+
+// settings holds for every connection. Caches are small: a task's hot pages fit, and the system caches the file anyway.
+const settings = "?_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-1024)"
+
+// database is one SQLite file: the connection that writes and a pool of connections that only read.
+type database struct {
+	path string
+	pool *sql.DB // of the writer: one connection
+	read *sql.DB
+
+	mu    sync.Mutex // held through a transaction
+	conn  *sql.Conn
+	stmts map[string]*sql.Stmt
+	full  bool // synchronous=FULL is set
+}
+
+// querier is what reading needs of a pool or a connection.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// migration is one step in the history of a file's form. Names never change, and steps are never edited.
+type migration struct{ name, sql string }
+
+// openDatabase opens a file. more is added to the settings of the writer.
+func openDatabase(ctx context.Context, path, more string, steps []migration, now func() time.Time) (*database, error) {
+	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
+	if err := prepareFile(path); err != nil {
+		return nil, err
+	}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
+	var err error
+	if d.pool, err = sql.Open("sqlite", u.String()+settings+more); err != nil {
+		return nil, d.explain(err)
+	}
+	d.pool.SetMaxOpenConns(1)
+	if d.conn, err = d.pool.Conn(ctx); err == nil {
+		err = d.migrate(ctx, steps, now)
+	}
+	if err != nil {
+		return nil, errors.Join(d.explain(err), d.close())
+	}
+	if d.read, err = sql.Open("sqlite", u.String()+settings+"&_pragma=query_only(1)"); err != nil {
+		return nil, errors.Join(d.explain(err), d.close())
+	}
+	d.read.SetMaxIdleConns(2)
+	return d, nil
+}
+
+// prepareFile makes an empty file that only its owner can read; SQLite gives its companions the same mode. A file that
+// exists is not opened: closing it would drop the locks that SQLite holds on it in this process.
+func prepareFile(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+		if errors.Is(err, os.ErrExist) { // another process was quicker
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("make the record: %w", err)
+		}
+		return f.Close()
+	case err != nil:
+		return fmt.Errorf("open the record: %w", err)
+	case info.Mode().Perm()&0o077 != 0:
+		for _, p := range []string{path, path + "-wal", path + "-shm"} {
+			if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return fmt.Errorf("close the record to others: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// migrate applies the steps that the file has not seen. It looks before it touches.
+func (d *database) migrate(ctx context.Context, steps []migration, now func() time.Time) error {
+	todo, err := d.missing(ctx, steps)
+	if err != nil || len(todo) == 0 {
+		return err
+	}
+	if len(todo) == len(steps) {
+		if err := d.useWAL(ctx); err != nil {
+			return err
+		}
+	}
+	return d.do(ctx, false, func() error {
+		todo, err := d.missing(ctx, steps) // another process may have been quicker
+		if err != nil {
+			return err
+		}
+		for _, m := range todo {
+			if _, err := d.conn.ExecContext(ctx, m.sql); err != nil {
+				return fmt.Errorf("migration %s: %w", m.name, err)
+			}
+			if err := d.exec(`INSERT INTO migration (name, applied) VALUES (?, ?)`,
+				m.name, now().UTC().Format(time.RFC3339)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// missing gives the steps that the file has not seen, in order.
+func (d *database) missing(ctx context.Context, steps []migration) ([]migration, error) {
+	var tables, ours int
+	err := d.conn.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_schema`).
+		Scan(&tables, &ours)
+	if err != nil {
+		return nil, err
+	}
+	if tables == 0 {
+		return steps, nil
+	}
+	if ours == 0 {
+		return nil, fmt.Errorf("%s is a database of another program; move it away", d.path)
+	}
+	seen := map[string]bool{}
+	rows, err := d.conn.QueryContext(ctx, `SELECT name FROM migration`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		seen[name] = true
+	}
+	var todo []migration
+	for _, m := range steps {
+		if !seen[m.name] {
+			todo = append(todo, m)
+		}
+		delete(seen, m.name)
+	}
+	for name := range seen {
+		return nil, fmt.Errorf("%s was written by a newer program (it has %q); use that one or a newer one", d.path, name)
+	}
+	return todo, rows.Err()
+}
+
+// useWAL switches an empty file to write-ahead logging. SQLite does not wait for a lock here, so this does.
+func (d *database) useWAL(ctx context.Context) error {
+	for deadline := time.Now().Add(busyTimeout); ; {
+		_, err := d.conn.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
+		if err == nil || code(err) != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// do runs f in a transaction that no other writer can come between. With full, what f writes is on the disk when do
+// returns. The context bounds the wait for the lock; once f has begun, nothing but an error of its own stops it, so that
+// nobody is told of a failure that was none.
+func (d *database) do(ctx context.Context, full bool, f func() error) (err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if full != d.full {
+		if err := d.setFull(full); err != nil {
+			return d.explain(err)
+		}
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			d.exec(`ROLLBACK`) // fails if BEGIN did; then there is nothing to undo
+		}
+	}()
+	begin, err := d.prepared(`BEGIN IMMEDIATE`)
+	if err == nil {
+		_, err = begin.ExecContext(ctx)
+	}
+	if err != nil {
+		return d.explain(err)
+	}
+	if err := f(); err != nil {
+		return d.explain(err)
+	}
+	if err := d.exec(`COMMIT`); err != nil {
+		return d.explain(err)
+	}
+	committed = true
+	return nil
+}
+
+// setFull sets whether a commit waits for the disk. SQLite ignores it inside a transaction, and takes it when it parses the
+// statement, so that a prepared one would work only once.
+func (d *database) setFull(full bool) error {
+	mode := `PRAGMA synchronous = NORMAL`
+	if full {
+		mode = `PRAGMA synchronous = FULL`
+	}
+	_, err := d.conn.ExecContext(context.Background(), mode)
+	if err == nil {
+		d.full = full
+	}
+	return err
+}
+
+// prepared gives the statement for a query of the writer; there is a fixed number of them.
+func (d *database) prepared(query string) (*sql.Stmt, error) {
+	if st := d.stmts[query]; st != nil {
+		return st, nil
+	}
+	st, err := d.conn.PrepareContext(context.Background(), query)
+	if err == nil {
+		d.stmts[query] = st
+	}
+	return st, err
+}
+
+// exec runs a statement on the writer, inside do.
+func (d *database) exec(query string, args ...any) error {
+	st, err := d.prepared(query)
+	if err == nil {
+		_, err = st.Exec(args...)
+	}
+	return err
+}
+
+// insert runs an INSERT on the writer, inside do, and gives the number of the new row.
+func (d *database) insert(query string, args ...any) (int64, error) {
+	st, err := d.prepared(query)
+	if err != nil {
+		return 0, err
+	}
+	r, err := st.Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return r.LastInsertId()
+}
+
+// get reads one row on the writer, inside do. It tells whether there was one.
+func (d *database) get(query string, args []any, dest ...any) (bool, error) {
+	st, err := d.prepared(query)
+	if err != nil {
+		return false, err
+	}
+	err = st.QueryRow(args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (d *database) close() error {
+	var errs []error
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.read != nil {
+		errs = append(errs, d.read.Close())
+	}
+	for _, st := range d.stmts {
+		errs = append(errs, st.Close())
+	}
+	if d.conn != nil {
+		errs = append(errs, d.conn.Close())
+	}
+	errs = append(errs, d.pool.Close()) // last, so that the writer folds the write-ahead log into the file
+	return errors.Join(errs...)
+}
+
+// explain says in one line what a failure of SQLite means for a person. Other errors pass.
+func (d *database) explain(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sql.ErrConnDone), err.Error() == "sql: database is closed":
+		return fmt.Errorf("%s is closed", d.path)
+	}
+	switch code(err) {
+	case 0:
+		return err
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk that holds %s is full; free some space and try again: %w", d.path, err)
+	case sqlite3.SQLITE_BUSY:
+		return fmt.Errorf("another process has kept %s locked for %v; try again: %w", d.path, busyTimeout, err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s is damaged; move it away and restore a copy: %w", d.path, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
+		return fmt.Errorf("%s can't be written; check the rights of the folder: %w", d.path, err)
+	}
+	return fmt.Errorf("%s: %w", d.path, err)
+}
+
+// code is the primary result code of SQLite in err, or 0.
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}

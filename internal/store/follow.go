@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"overt/internal/event"
+)
+
+// pollEvery is how soon a commit of another process is seen.
+const pollEvery = 250 * time.Millisecond
+
+// Follow gives all facts with a number above after, in order, and goes on as they are committed, by this process at once
+// and by others within a quarter of a second. It ends without an error when ctx does or the store is closed.
+func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fact, error] {
+	return func(yield func(event.Fact, error) bool) {
+		tick := time.NewTicker(pollEvery)
+		defer tick.Stop()
+		for {
+			// Both before the page is read: what is committed while it is read ends the wait.
+			wake, open := s.waker()
+			version, err := s.dataVersion(ctx)
+			var facts []event.Fact
+			if err == nil {
+				facts, err = s.page(ctx, s.facts.read, `f.seq > ? ORDER BY f.seq LIMIT ?`, after, pageSize)
+			}
+			if ctx.Err() != nil || !open {
+				return
+			}
+			if err != nil && s.isClosed() {
+				return
+			}
+			if !give(facts, s.facts.explain(err), yield) {
+				return
+			}
+			if len(facts) > 0 {
+				after = facts[len(facts)-1].Seq
+				continue
+			}
+			if !s.await(ctx, wake, tick.C, version) {
+				return
+			}
+		}
+	}
+}
+
+// await waits for a commit. It is false if ctx ended.
+func (s *Store) await(ctx context.Context, wake <-chan struct{}, tick <-chan time.Time, version int64) bool {
+	for {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-wake:
+			return true
+		case <-tick:
+			if v, err := s.dataVersion(ctx); err != nil || v != version {
+				return true // an error shows itself when the page is read
+			}
+		}
+	}
+}
+
+// dataVersion changes with every commit to the file by whomever. It costs two microseconds.
+func (s *Store) dataVersion(ctx context.Context) (int64, error) {
+	s.poll.Lock()
+	defer s.poll.Unlock()
+	if s.pollConn == nil {
+		if s.isClosed() {
+			return 0, nil
+		}
+		// Detached: the connection serves all followers and outlives the first.
+		conn, err := s.facts.read.Conn(context.WithoutCancel(ctx))
+		if err != nil {
+			return 0, err
+		}
+		s.pollConn = conn
+	}
+	var v int64
+	err := s.pollConn.QueryRowContext(context.WithoutCancel(ctx), `PRAGMA data_version`).Scan(&v)
+	return v, err
+}
+
+func (s *Store) waker() (<-chan struct{}, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.wake, !s.closed
+}
+
+func (s *Store) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+// wakeAll tells all followers that something was committed.
+func (s *Store) wakeAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		close(s.wake)
+		s.wake = make(chan struct{})
+	}
+}

@@ -1,0 +1,136 @@
+package store
+
+import (
+	"database/sql"
+
+	"overt/internal/event"
+)
+
+// taskRow is what a batch changes of its task.
+type taskRow struct {
+	found         bool
+	head          event.Seq
+	origin, title sql.NullString
+	model         sql.NullInt64
+	state         string
+}
+
+// States of a task, as package trace and its readers know them.
+const taskActive = "active"
+
+// loadTask reads the row of the batch's task. A task that is not known stands at the root.
+func (a *appending) loadTask() error {
+	if a.batch.Scope.Task == "" {
+		return nil
+	}
+	id, err := a.taskID()
+	if err != nil || id == 0 {
+		return err
+	}
+	a.task.found, err = a.db.get(`SELECT head FROM task WHERE id = ?`, []any{id}, &a.task.head)
+	return err
+}
+
+// taskID is the number of the batch's task, 0 if it has none yet: a guard that fails shall leave no name behind.
+func (a *appending) taskID() (int64, error) {
+	if id, ok := a.s.names.id(a.batch.Scope.Task); ok {
+		return id, nil
+	}
+	var id int64
+	_, err := a.db.get(`SELECT id FROM name WHERE text = ?`, []any{a.batch.Scope.Task}, &id)
+	return id, err
+}
+
+// storeTask writes the row of the batch's task.
+func (a *appending) storeTask() error {
+	if a.row.task == nil {
+		return nil
+	}
+	ms, last, t := a.time.UnixMilli(), a.facts[len(a.facts)-1].Seq, a.task
+	if t.found {
+		return a.db.exec(`UPDATE task SET head = ?, changed = ?, last = ?, origin = coalesce(?, origin), title = coalesce(?, title),
+			model = coalesce(?, model) WHERE id = ?`, t.head, ms, last, t.origin, t.title, t.model, a.row.task)
+	}
+	return a.db.exec(`INSERT INTO task (id, root, origin, title, state, head, model, created, changed, last)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		a.row.task, a.row.task, t.origin.String, t.title, taskActive, t.head, t.model, ms, ms, last)
+}
+
+// project writes what a fact changes in the tables of tasks, runs and calls.
+func (a *appending) project(f event.Fact) error {
+	ms := a.time.UnixMilli()
+	switch p := f.Data.(type) {
+	case event.TaskCreated:
+		a.task.origin = sql.NullString{String: p.Origin, Valid: true}
+		a.task.title = sql.NullString{String: p.Title, Valid: true}
+	case event.ContextHead:
+		id, err := a.name(p.Model)
+		a.task.model = sql.NullInt64{Int64: id, Valid: err == nil}
+		return err
+	case event.RunAccepted:
+		if a.row.run == nil || a.row.task == nil {
+			return nil
+		}
+		return a.db.exec(`INSERT INTO run (id, task, turn, kind, status, accepted) VALUES (?, ?, ?, ?, ?, ?)`,
+			a.row.run, a.row.task, a.row.turn, p.RunKind, RunAccepted, ms)
+	case event.RunStarted:
+		return a.db.exec(`UPDATE run SET status = ? WHERE id = ?`, RunRunning, a.row.run)
+	case event.RunCompleted:
+		return a.endRun(RunCompleted, nil)
+	case event.RunFailed:
+		return a.endRun(RunFailed, p.Code)
+	case event.RunCancelled:
+		return a.endRun(RunCancelled, nil)
+	case event.RunInterrupted:
+		return a.endRun(RunInterrupted, p.Reason)
+	case event.CallStarted:
+		return a.startCall(f.Seq, p)
+	case event.CallCompleted:
+		return a.endCall(f, CallCompleted, p.HTTP, p.Usage, p.Exchange)
+	case event.CallFailed:
+		return a.endCall(f, CallFailed, p.HTTP, p.Usage, p.Exchange)
+	}
+	return nil
+}
+
+func (a *appending) endRun(status string, reason any) error {
+	return a.db.exec(`UPDATE run SET status = ?, reason = ?, ended = ? WHERE id = ?`, status, reason, a.time.UnixMilli(), a.row.run)
+}
+
+func (a *appending) startCall(seq event.Seq, p event.CallStarted) error {
+	var ids [4]any
+	for i, text := range []string{p.Lane, p.Provider, p.Protocol, p.Model} {
+		id, err := a.name(text)
+		if err != nil {
+			return err
+		}
+		ids[i] = id
+	}
+	return a.db.exec(`INSERT INTO call (seq, task, run, step, attempt, lane, purpose, provider, protocol, model, status)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		seq, a.row.task, a.row.run, a.batch.Scope.Step, p.Attempt, ids[0], p.Purpose, ids[1], ids[2], ids[3], CallRunning)
+}
+
+// endCall completes the row of the call that the fact is about: the newest call.started of the run with its subject.
+func (a *appending) endCall(f event.Fact, status string, http int, u event.Usage, x event.Exchange) error {
+	kind, err := a.name(string(event.KindCallStarted))
+	if err != nil {
+		return err
+	}
+	var seq event.Seq
+	found, err := a.db.get(`SELECT seq FROM fact INDEXED BY fact_run WHERE run = ? AND kind = ? AND subject = ? ORDER BY seq DESC LIMIT 1`,
+		[]any{a.row.run, kind, shortSubject(f.Subject, f.Scope.Run)}, &seq)
+	if err != nil || !found {
+		return err
+	}
+	var code, first any
+	if http != 0 {
+		code = http
+	}
+	if x.FirstByteMS != 0 {
+		first = x.FirstByteMS
+	}
+	return a.db.exec(`UPDATE call SET status = ?, http = ?, fresh = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?,
+		coverage = ?, first_byte_ms = ?, duration_ms = ? WHERE seq = ?`,
+		status, code, u.Fresh, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Coverage, first, x.DurationMS, seq)
+}

@@ -1,0 +1,130 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// Prune forgets exchanges and outputs that are older than a time, and then the oldest until what is left takes at most
+// maxBytes; 0 is no limit. An exchange that is under way counts from when it was sent. No other exchange changes, and the
+// space is given back to the system.
+func (c *Captures) Prune(ctx context.Context, olderThan time.Time, maxBytes int64) error {
+	err := c.db.do(ctx, false, func() error {
+		if err := c.forget(olderThan.UnixMilli()); err != nil {
+			return err
+		}
+		if err := c.sweep(); err != nil || maxBytes == 0 {
+			return err
+		}
+		for {
+			var size, oldest, newest int64
+			if _, err := c.db.get(`SELECT (SELECT coalesce(sum(length(data)), 0) FROM chunk) + (SELECT coalesce(sum(length(parts)), 0) FROM body)`,
+				nil, &size); err != nil {
+				return err
+			}
+			found, err := c.db.get(`SELECT coalesce(min(t), 0), coalesce(max(t), 0) FROM (SELECT sent AS t FROM capture UNION ALL SELECT time FROM output)`,
+				nil, &oldest, &newest)
+			if err != nil || !found || newest == 0 || size <= maxBytes {
+				return err
+			}
+			// A tenth of the time span at once: a sweep reads every list.
+			if err := c.forget(oldest + (newest-oldest)/10 + 1); err != nil {
+				return err
+			}
+			if err := c.sweep(); err != nil {
+				return err
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c.db.mu.Lock()
+	defer c.db.mu.Unlock()
+	return c.db.explain(c.db.exec(`PRAGMA incremental_vacuum`))
+}
+
+// forget deletes the rows that are older than a time in milliseconds.
+func (c *Captures) forget(before int64) error {
+	if err := c.db.exec(`DELETE FROM capture WHERE sent < ?`, before); err != nil {
+		return err
+	}
+	return c.db.exec(`DELETE FROM output WHERE time < ?`, before)
+}
+
+// sweep deletes the bodies, parts and chunks that nothing names any more.
+func (c *Captures) sweep() error {
+	if err := c.db.exec(`DELETE FROM body WHERE id NOT IN (SELECT request FROM capture
+		UNION SELECT response FROM capture WHERE response IS NOT NULL UNION SELECT body FROM output)`); err != nil {
+		return err
+	}
+	named, err := c.named()
+	if err != nil {
+		return err
+	}
+	var parts []int64
+	rows, err := c.db.conn.QueryContext(context.Background(), `SELECT id FROM part ORDER BY id`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id int64
+		if err := rows.Scan(&id); err != nil {
+			return err
+		}
+		if !named[id] {
+			parts = append(parts, id)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return err
+	}
+	rows.Close()
+	for _, id := range parts {
+		if err := c.db.exec(`DELETE FROM part WHERE id = ?`, id); err != nil {
+			return err
+		}
+	}
+	return c.db.exec(`DELETE FROM chunk WHERE id NOT IN (SELECT chunk FROM part)`)
+}
+
+// named gives the parts that something names.
+func (c *Captures) named() (map[int64]bool, error) {
+	out := map[int64]bool{}
+	rows, err := c.db.conn.QueryContext(context.Background(), `SELECT url, request_headers, coalesce(response_headers, 0) FROM capture`)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var url, request, response int64
+		if err := rows.Scan(&url, &request, &response); err != nil {
+			return nil, err
+		}
+		out[url], out[request], out[response] = true, true, true
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	rows.Close()
+	lists, err := c.db.conn.QueryContext(context.Background(), `SELECT parts FROM body`)
+	if err != nil {
+		return nil, err
+	}
+	defer lists.Close()
+	for lists.Next() {
+		var list []byte
+		if err := lists.Scan(&list); err != nil {
+			return nil, err
+		}
+		runs, err := readRuns(list)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range idsOf(runs) {
+			out[id] = true
+		}
+	}
+	return out, lists.Err()
+}

@@ -1,0 +1,111 @@
+// Package store keeps the record of a workspace in a folder: facts in overt.db, what crossed the wire in captures.db, and
+// the lease file that says who may run.
+//
+// Begin with [Open]. The [Store] is an [event.Log]: [Store.Append] returns after the commit, [Store.Read] gives threads
+// and tasks, [Store.Follow] goes on as facts are committed, by other processes too. Lists and sums come from
+// [Store.Tasks], [Store.Runs] and [Store.Calls]. [Store.Captures] is the [wire.Sink]. Whoever runs something takes the
+// [Lease] first and lets it recover what a dead process left open.
+//
+// What is promised: facts are only ever added, numbered without gaps, and a batch is there whole or not at all. What
+// [event.Barrier] names is on the disk when Append returns; the rest survives the death of the process, though the last
+// of it not a power cut. Known secrets are masked before anything is written. Files are readable by their owner only.
+//
+// What is not: there is no transaction over both files, so content is to be kept before the fact that names it. The
+// package hands nobody anything uncommitted, knows no messages of models, and reads nothing of what it keeps except
+// where a projection needs it.
+//
+// A Store may be used by several goroutines, and a folder by several processes. Each file has one writer at a time;
+// readers are never blocked by it and keep no transaction open while their caller thinks.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"overt/internal/redact"
+)
+
+// Options of [Open].
+type Options struct {
+	Dir  string           // the folder of the workspace's record; it is made if need be
+	Mask *redact.Masker   // nil: nothing is masked
+	Now  func() time.Time // stamps facts; nil: time.Now
+}
+
+// Store is an open record. Close it.
+type Store struct {
+	dir      string
+	now      func() time.Time
+	mask     *redact.Masker
+	pack     *packer
+	facts    *database
+	captures *Captures
+	names    names
+
+	mu     sync.Mutex
+	wake   chan struct{} // closed and replaced with each commit
+	closed bool
+
+	poll     sync.Mutex // guards pollConn
+	pollConn *sql.Conn  // sees commits of every other connection; nil until somebody follows
+}
+
+// Open opens the record in a folder, making what is missing and bringing the files to the form that this program
+// writes. A file that a newer program has written is left as it is, and so is one that is not ours: both are errors.
+func Open(ctx context.Context, o Options) (*Store, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("folder of the record: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("folder of the record: %w", err)
+	}
+	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("folder of the record: %w", err)
+	}
+	s := &Store{dir: dir, now: o.Now, mask: o.Mask, pack: &packer{}, wake: make(chan struct{})}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.mask == nil {
+		s.mask = redact.New()
+	}
+	if s.facts, err = openDatabase(ctx, filepath.Join(dir, "overt.db"), "", factMigrations(), s.now); err != nil {
+		return nil, err
+	}
+	// Captures are pruned; incremental vacuum gives the space back. It can be chosen only before the first table is made.
+	captures, err := openDatabase(ctx, filepath.Join(dir, "captures.db"), "&_pragma=auto_vacuum(2)", captureMigrations(), s.now)
+	if err != nil {
+		return nil, errors.Join(err, s.facts.close())
+	}
+	s.captures = &Captures{db: captures, mask: s.mask, pack: s.pack, now: s.now}
+	return s, nil
+}
+
+// Captures gives the record of what crossed the wire. It lives as long as the store.
+func (s *Store) Captures() *Captures { return s.captures }
+
+// Close ends all reading and writing and lets go of the files. Followers end. A second Close does nothing.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	close(s.wake)
+	s.mu.Unlock()
+
+	s.poll.Lock()
+	if s.pollConn != nil {
+		s.pollConn.Close() // a reader: there is nothing that it could lose
+	}
+	s.poll.Unlock()
+	return errors.Join(s.facts.close(), s.captures.db.close())
+}
