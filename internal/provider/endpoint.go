@@ -1,0 +1,79 @@
+package provider
+
+import (
+	"errors"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// ChatURL gives the URL of Chat Completions below a base URL as people write it: with or without a slash at the end,
+// with or without a version. A base without a version segment (v1, v4, v1beta) gets v1; one that is the whole URL
+// already stays. A query of the base is kept.
+func ChatURL(base string) (string, error) {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return "", errors.New("the base URL must begin with http:// or https:// and name a host")
+	}
+	u.Fragment = ""
+	path := strings.TrimRight(u.Path, "/")
+	if !strings.HasSuffix(path, "/chat/completions") {
+		if !versioned(path) {
+			path += "/v1"
+		}
+		path += "/chat/completions"
+	}
+	u.Path, u.RawPath = path, ""
+	return u.String(), nil
+}
+
+func versioned(path string) bool {
+	return regexp.MustCompile(`(^|/)v[0-9]+[a-z0-9]*(/|$)`).MatchString(path)
+}
+
+// Replay says which reasoning goes back to the server.
+type Replay string
+
+// Replays.
+const (
+	ReplayNever     Replay = "never"      // also the zero value
+	ReplayToolTurns Replay = "tool-turns" // with messages that have calls, as an empty text if there was none
+)
+
+// Quirks are the ways in which a server differs. The zero value is the common ground.
+type Quirks struct {
+	Reasoning Replay
+	// Carrier is the field in which reasoning goes back; "": the one that it came in.
+	Carrier string
+	// EmptyContent sends "" instead of null as the content of a message that has calls and no text.
+	EmptyContent  bool
+	NoStreamUsage bool // the server refuses stream_options
+}
+
+// QuirksFor gives what is known of a provider, by the name of a preset or by the host of a base URL, which must be the
+// provider's own or below it.
+func QuirksFor(preset, endpoint string) Quirks {
+	host := ""
+	if u, err := url.Parse(strings.TrimSpace(endpoint)); err == nil {
+		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	}
+	for _, k := range []struct {
+		preset string
+		hosts  []string
+	}{
+		// DeepSeek answers 400 to a call whose reasoning_content is missing; Moonshot too, whose models always think;
+		// MiMo by report. Source: api-docs.deepseek.com, platform.moonshot.ai, qwen-code's request layer.
+		{"deepseek", []string{"deepseek.com"}},
+		{"moonshot", []string{"moonshot.ai", "moonshot.cn", "kimi.com"}},
+		{"mimo", []string{"xiaomimimo.com"}},
+	} {
+		known := preset == k.preset
+		for _, h := range k.hosts {
+			known = known || host == h || strings.HasSuffix(host, "."+h)
+		}
+		if known {
+			return Quirks{Reasoning: ReplayToolTurns, Carrier: "reasoning_content"}
+		}
+	}
+	return Quirks{}
+}

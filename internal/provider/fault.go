@@ -1,0 +1,216 @@
+package provider
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"overt/internal/llm"
+	"overt/internal/wire"
+)
+
+// fault is what an error body says, in whichever of the many forms.
+type fault struct {
+	message, code, kind string
+	status              int    // HTTP status that a code names
+	native              bool   // code is MiniMax's, which has numbers of its own
+	window              int64  // a field that holds the window
+	search              string // all texts in it, lower case
+}
+
+const maxDepth = 5 // of documents and strings within each other that are looked through
+
+// readFault takes an error body apart.
+func readFault(doc raw) fault {
+	var f fault
+	f.read(doc, 0)
+	f.search = strings.ToLower(strings.Join([]string{f.search, f.code, f.kind}, " "))
+	return f
+}
+
+// read takes a value. The inner texts come first: outer ones are often no more than "error from upstream".
+func (f *fault) read(v raw, depth int) {
+	if depth > maxDepth {
+		return
+	}
+	switch v.kind() {
+	case '"':
+		f.readText(v.text(), depth)
+	case '[':
+		for e := range v.elements() {
+			f.read(e, depth+1)
+		}
+	case '{':
+		for _, name := range [...]string{"error", "errors", "detail", "message", "error_msg", "msg", "status_msg", "base_resp", "response"} {
+			if m := v.get(name); !m.null() {
+				f.read(m, depth+1)
+			}
+		}
+		f.fields(v, depth)
+	}
+}
+
+// readText takes a text, which may be a document once more.
+func (f *fault) readText(s string, depth int) {
+	if t := strings.TrimSpace(s); strings.HasPrefix(t, "{") || strings.HasPrefix(t, "[") {
+		if doc, ok := parse([]byte(t)); ok {
+			f.read(doc, depth+1)
+			return
+		}
+	}
+	if s = joined(s); s == "" || markup(s) {
+		return
+	}
+	f.search += " " + s
+	switch {
+	case f.message == "":
+		f.message = s
+	case !strings.Contains(f.message, s):
+		f.message += "; " + s
+	}
+}
+
+// fields takes the members that are no texts for people. The outermost that has a value is the server's own.
+func (f *fault) fields(v raw, depth int) {
+	for k, m := range v.members() {
+		switch k {
+		case "code":
+			f.setCode(m)
+		case "status_code":
+			f.setCode(m)
+			f.native = true
+		case "type", "status":
+			if m.kind() == '"' && m.text() != "error" {
+				f.kind = m.text()
+			}
+		case "metadata":
+			f.read(m.get("raw"), depth+1)
+		case "innererror":
+			f.search += " " + m.get("code").text()
+		case "n_ctx":
+			f.window, _ = m.number()
+		}
+	}
+}
+
+func (f *fault) setCode(m raw) {
+	s := m.text()
+	if s == "" && !m.null() && m.kind() != '{' && m.kind() != '[' {
+		s = string(m)
+	}
+	if s == "" {
+		return
+	}
+	f.code = s
+	if n, err := strconv.Atoi(s); err == nil && n >= 400 && n <= 599 {
+		f.status = n
+	}
+}
+
+// refused reads the body of a reply whose status is an error.
+func (m *chat) refused(h *wire.Response) *llm.Error {
+	body, err := io.ReadAll(h.Body) // a body that is cut or too long still says something
+	if err != nil {
+		if e := wireError(err, h, true); e.Class == llm.Cancelled || e.Class == llm.Storage {
+			return e
+		}
+	}
+	doc, ok := parse(body)
+	var f fault
+	switch {
+	case ok:
+		f = readFault(doc)
+	case markup(string(body)):
+		return m.page(h)
+	default:
+		f.readText(string(body), 0)
+		f.search = strings.ToLower(f.search)
+	}
+	return m.judge(f, h, body)
+}
+
+// fault reads an error that came with status 200.
+func (m *chat) fault(doc raw, h *wire.Response) *llm.Error { return m.judge(readFault(doc), h, doc) }
+
+// judge makes the error of a fault.
+func (m *chat) judge(f fault, h *wire.Response, body []byte) *llm.Error {
+	status := h.Status
+	if status < 400 && f.status != 0 {
+		status = f.status
+	}
+	out := &llm.Error{HTTP: h.Status, Code: f.code, Message: oneLine(f.message)}
+	if out.Code == "" || f.status != 0 && f.kind != "" {
+		out.Code = f.kind
+	}
+	if out.Message == "" {
+		out.Message = plain(status)
+	}
+	out.Class, out.Window = classify(status, f)
+	switch h.Header.Get("X-Should-Retry") {
+	case "true":
+		if !out.Retryable() && out.Class == llm.Invalid {
+			out.Class = llm.Overload
+		}
+	case "false":
+		switch out.Class { // the classes next to these that are not sent again
+		case llm.Overload:
+			out.Class = llm.Invalid
+		case llm.Rate:
+			out.Class = llm.Quota
+		}
+	}
+	if out.Class == llm.Rate || out.Class == llm.Overload || out.Class == llm.Quota {
+		out.RetryAfter = retryAfter(h.Header, f.search, body)
+	}
+	return out
+}
+
+// plain words a status that came without a text.
+func plain(status int) string {
+	if s := http.StatusText(status); s != "" {
+		return s
+	}
+	return "the server failed without saying why"
+}
+
+// page is the error for a reply that is HTML: its markup is never shown.
+func (m *chat) page(h *wire.Response) *llm.Error {
+	contentType, _, _ := strings.Cut(h.Header.Get("Content-Type"), ";")
+	out := &llm.Error{Class: llm.Malformed, HTTP: h.Status}
+	switch {
+	case h.Status < 300:
+		if contentType == "" || contentType == "text/event-stream" {
+			contentType = "HTML"
+		}
+		out.Message = m.host + " answered with a page (" + contentType + "), not with a model's reply: check the base URL, and whether a login or proxy page stands between"
+	case h.Status == 401 || h.Status == 403 || h.Status == 407:
+		out.Class = llm.Auth
+		out.Message = "blocked by a gateway or proxy before " + m.host + " (it sent a page)"
+	case h.Status == 404 || h.Status == 405:
+		out.Class = llm.Invalid
+		out.Message = "no model API at this address of " + m.host + " (it sent a page): check the base URL, most end in /v1"
+	case h.Status == 413:
+		out.Class = llm.Overflow
+		out.Message = "a gateway before " + m.host + " refuses a request of this size"
+	case h.Status == 429:
+		out.Class = llm.Rate
+		out.Message = "a gateway before " + m.host + " asks to slow down"
+		out.RetryAfter = retryAfter(h.Header, "", nil)
+	case h.Status >= 500:
+		out.Class = llm.Overload
+		out.Message = plain(h.Status) + " from a gateway before " + m.host
+		out.RetryAfter = retryAfter(h.Header, "", nil)
+	default:
+		out.Class = llm.Invalid
+		out.Message = plain(h.Status) + " (" + m.host + " sent a page)"
+	}
+	return out
+}
+
+// markup tells whether a text is an HTML page.
+func markup(s string) bool {
+	head := bytes.ToLower(bytes.TrimSpace([]byte(s[:min(len(s), 512)])))
+	return bytes.Contains(head, []byte("<!doctype")) || bytes.Contains(head, []byte("<html")) || bytes.HasPrefix(head, []byte("<head"))
+}

@@ -1,0 +1,61 @@
+package provider
+
+import (
+	"encoding/json"
+	"slices"
+
+	"overt/internal/llm"
+)
+
+// usage puts a usage object into disjoint buckets. prompt_tokens holds what was cached, completion_tokens the reasoning;
+// where the total says that a server counts reasoning apart, as xAI does, it is added. What is not a whole number is
+// unknown; below zero it is zero. Names by openai-openapi 2.3.0; those of DeepSeek, Moonshot, Mistral and llama.cpp
+// (whose timings stand beside) for what was cached.
+func usage(u, timings raw) llm.Usage {
+	prompt := count(u, "prompt_tokens", "input_tokens")
+	output := count(u, "completion_tokens", "output_tokens")
+	details := u.get("prompt_tokens_details")
+	if details.null() {
+		details = u.get("input_tokens_details")
+	}
+	cached := count(details, "cached_tokens")
+	if cached == nil {
+		cached = count(u, "prompt_cache_hit_tokens", "cached_tokens", "num_cached_tokens")
+	}
+	if cached == nil {
+		cached = count(timings, "cache_n")
+	}
+	written := count(details, "cache_write_tokens")
+	outDetails := u.get("completion_tokens_details")
+	if outDetails.null() {
+		outDetails = u.get("output_tokens_details")
+	}
+	reasoning := count(outDetails, "reasoning_tokens")
+	if total := count(u, "total_tokens"); total != nil && prompt != nil && output != nil && reasoning != nil &&
+		*reasoning > 0 && *total == *prompt+*output+*reasoning {
+		*output += *reasoning
+	}
+	out := llm.Usage{CacheRead: cached, CacheWrite: written, Output: output, Reasoning: reasoning, Raw: json.RawMessage(slices.Clone(u))}
+	if prompt != nil {
+		fresh := *prompt
+		for _, part := range []*int64{cached, written} {
+			if part != nil {
+				fresh -= *part
+			}
+		}
+		fresh = max(fresh, 0)
+		out.Fresh = &fresh
+	}
+	return out
+}
+
+// count gives the first member that is a whole number, at least 0; nil if none is.
+func count(u raw, names ...string) *int64 {
+	for _, name := range names {
+		if n, ok := u.get(name).number(); ok {
+			n = max(n, 0)
+			return &n
+		}
+	}
+	return nil
+}
