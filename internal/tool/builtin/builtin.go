@@ -1,0 +1,160 @@
+// Package builtin has the core tools: read_file, list_files, search_text, edit_file, write_file, run_command.
+//
+// [Core] makes them for one task. They share a memory of what the model has read: a file that exists is overwritten
+// only if it was read, and no change is made to one that is not as the model saw it. The memory is lost with the
+// process; edit_file then still works, since its old text must match.
+//
+// Each tool is a Go file and a text beside it, which is what the model reads. Tools ask nobody and record nothing: they
+// name their effects, and give facts of what they changed to the dispatcher. What a path leads to is resolved when a
+// call is prepared, named as an effect, and looked up again before it is used. They may be used by several goroutines.
+package builtin
+
+import (
+	"bytes"
+	_ "embed" // the descriptions
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+	"overt/internal/tool"
+	"overt/internal/workspace"
+)
+
+// Options are what the tools work on.
+type Options struct {
+	Tree *workspace.Tree
+	Env  []string // the whole environment of commands; see shell.Environ
+}
+
+// Core gives the core tools of one task, in the order in which a model is told of them.
+func Core(o Options) []tool.Tool {
+	c := &core{tree: o.Tree, env: o.Env, seen: map[string]string{}}
+	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}}
+}
+
+// core is what the tools of a task share.
+type core struct {
+	tree *workspace.Tree
+	env  []string
+
+	mu   sync.Mutex
+	seen map[string]string // SHA-256 by resolved path, as the model last saw the file
+}
+
+func (c *core) remember(t target, sum string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.seen[t.real] = sum
+}
+
+func (c *core) remembered(t target) (sum string, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sum, ok = c.seen[t.real]
+	return sum, ok
+}
+
+// target is a path as the model means it, and what it led to when the call was prepared. They differ where there are links.
+type target struct{ rel, real string }
+
+func (c *core) locate(path string) (target, error) {
+	rel, err := c.tree.Rel(path)
+	if err != nil {
+		return target{}, refusal(err)
+	}
+	real, err := c.tree.Resolve(rel)
+	if err != nil {
+		return target{}, refusal(err)
+	}
+	return target{rel, real}, nil
+}
+
+// recheck makes sure that a path still leads where it led when it was decided on.
+func (c *core) recheck(t target) error {
+	real, err := c.tree.Resolve(t.rel)
+	if err != nil {
+		return refusal(err)
+	}
+	if real != t.real {
+		return &tool.Refusal{Code: "changed", Text: t.rel + " now leads elsewhere than when this call was checked; nothing was done. Send the call again"}
+	}
+	return nil
+}
+
+// action names what is done to the path, by both its names.
+func (t target) action(name string, kind policy.EffectKind) policy.Action {
+	a := policy.Action{Tool: name, Effects: []policy.Effect{{Kind: kind, Target: t.real}}}
+	if t.rel != t.real {
+		a.Effects = append(a.Effects, policy.Effect{Kind: kind, Target: t.rel})
+	}
+	return a
+}
+
+// secret tells whether the file's content must stay out of previews and records.
+func (t target) secret() bool { return policy.Secret(t.rel) || policy.Secret(t.real) }
+
+// decode reads arguments that satisfy the tool's schema.
+func decode(args json.RawMessage, into any) error {
+	if err := json.Unmarshal(args, into); err != nil {
+		return &tool.Refusal{Code: "bad_arguments", Text: "the arguments can't be read: " + err.Error()}
+	}
+	return nil
+}
+
+// unmasked refuses text in which a secret was replaced: it is not what was meant.
+func unmasked(texts ...string) error {
+	for _, s := range texts {
+		if strings.Contains(s, event.MaskPrefix) {
+			return &tool.Refusal{Code: "masked_secret", Text: "the text holds " + event.MaskPrefix + "…], the placeholder of a masked secret, so it is not what was meant; nothing was done. Name the secret by its variable or file instead"}
+		}
+	}
+	return nil
+}
+
+// refusal puts errors about files and edits in the model's hands.
+func refusal(err error) error {
+	var (
+		path    *workspace.PathError
+		edit    *workspace.EditError
+		changed *workspace.Changed
+	)
+	switch {
+	case errors.As(err, &path):
+		return &tool.Refusal{Code: path.Code, Text: path.Text + hint(path.Code)}
+	case errors.As(err, &edit):
+		return &tool.Refusal{Code: edit.Code, Text: edit.Text}
+	case errors.As(err, &changed):
+		return &tool.Refusal{Code: "changed", Text: changed.Error()}
+	}
+	return err
+}
+
+func hint(code string) string {
+	switch code {
+	case workspace.CodeMissing:
+		return "; list_files shows what there is"
+	case workspace.CodeKind:
+		return "; list_files shows folders"
+	case workspace.CodeTooLarge:
+		return "; use search_text, or run_command with sed -n, head or tail"
+	case workspace.CodeOutside:
+		return "; the file tools work inside it only"
+	}
+	return ""
+}
+
+// text refuses a file that is not text.
+func text(t target, data []byte) error {
+	if i := bytes.IndexByte(data, 0); i >= 0 {
+		return &tool.Refusal{Code: workspace.CodeBinary, Text: fmt.Sprintf("%s is binary: byte %d is NUL. Use run_command (file, xxd, strings)", t.rel, i+1)}
+	}
+	return nil
+}
+
+func spec(name, description, schema string) event.ToolSpec {
+	return event.ToolSpec{Name: name, Description: strings.TrimSpace(description), Schema: json.RawMessage(schema)}
+}

@@ -1,0 +1,59 @@
+package builtin
+
+import (
+	"overt/internal/event"
+	"overt/internal/tool"
+	"overt/internal/workspace"
+)
+
+// Kinds of change, as [event.FileChanged] names them.
+const (
+	opCreate    = "create"
+	opEdit      = "edit"
+	opOverwrite = "overwrite"
+)
+
+// change is a file's content before and after. A nil before is no file.
+type change struct {
+	target
+	op            string
+	before, after []byte
+	seen          string // SHA-256 of before, "" if there was no file
+}
+
+// preview is the diff, for the question; or words, where it is too large or must not be shown.
+func (c change) preview() string {
+	if d := c.diff(); d != "" {
+		return d
+	}
+	return c.op + " " + c.rel
+}
+
+func (c change) diff() string {
+	if c.secret() {
+		return ""
+	}
+	return workspace.Diff(c.rel, c.before, c.after)
+}
+
+// apply writes the change, remembers it as seen, and gives its fact.
+func (c *core) apply(ch change) (event.FileChanged, error) {
+	if err := c.tree.Write(ch.rel, ch.after, ch.seen); err != nil {
+		return event.FileChanged{}, refusal(err)
+	}
+	sum := workspace.Sum(ch.after)
+	c.remember(ch.target, sum)
+	return event.FileChanged{Path: ch.real, Op: ch.op, By: "agent", Before: ch.seen, After: sum, Diff: ch.diff()}, nil
+}
+
+// current refuses a file that is not as the model saw it, if it ever did.
+func (c *core) current(t target, sum string) error {
+	if saw, ok := c.remembered(t); ok && saw != sum {
+		return refusal(&workspace.Changed{Path: t.rel})
+	}
+	return nil
+}
+
+func done(words string, f event.FileChanged) *tool.Result {
+	return &tool.Result{Content: words, Trusted: true, Facts: []event.Payload{f}}
+}

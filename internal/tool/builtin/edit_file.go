@@ -1,0 +1,144 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+	"overt/internal/tool"
+	"overt/internal/workspace"
+)
+
+//go:embed edit_file.md
+var editFileText string
+
+type editFile struct{ *core }
+
+// Spec implements [tool.Tool].
+func (editFile) Spec() event.ToolSpec {
+	return spec("edit_file", editFileText, `{"type":"object","properties":{"path":{"type":"string"},"old_string":{"type":"string"},"new_string":{"type":"string"},"lines":{"type":"array","items":{"type":"integer"},"description":"old_string starts on one of these lines"},"replace_all":{"type":"boolean"}},"required":["path","old_string","new_string"]}`)
+}
+
+// Prepare implements [tool.Tool].
+func (e editFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+	var a struct {
+		Path  string
+		Old   string `json:"old_string"`
+		New   string `json:"new_string"`
+		Lines lineNumbers
+		All   bool `json:"replace_all"`
+	}
+	if err := decode(args, &a); err != nil {
+		return nil, err
+	}
+	if a.Lines.err != nil {
+		return nil, a.Lines.err
+	}
+	if err := unmasked(a.Old, a.New); err != nil {
+		return nil, err
+	}
+	t, err := e.locate(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines.list, All: a.All}
+	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + t.rel}
+	p.Run = func(context.Context, tool.Host) (*tool.Result, error) { return e.run(t, edit, "") }
+	if t.secret() {
+		return p, nil // until it is allowed, not even an error tells what is in the file
+	}
+	ch, _, err := e.make(t, edit)
+	if err != nil {
+		return nil, err
+	}
+	p.Preview = ch.preview()
+	p.Run = func(context.Context, tool.Host) (*tool.Result, error) { return e.run(t, edit, ch.seen) }
+	return p, nil
+}
+
+// make computes the change from what the file holds now.
+func (e editFile) make(t target, edit workspace.Edit) (change, workspace.Edited, error) {
+	f, err := e.tree.Read(t.rel, workspace.MaxFile)
+	if err != nil {
+		return change{}, workspace.Edited{}, refusal(err)
+	}
+	if err := e.current(t, f.SHA256); err != nil {
+		return change{}, workspace.Edited{}, err
+	}
+	out, err := workspace.Replace(f.Bytes, edit)
+	if err != nil {
+		return change{}, workspace.Edited{}, refusal(err)
+	}
+	return change{t, opEdit, f.Bytes, out.Bytes, f.SHA256}, out, nil
+}
+
+// run makes the edit anew; prepared is the hash of the file that was shown, if one was.
+func (e editFile) run(t target, edit workspace.Edit, prepared string) (*tool.Result, error) {
+	if err := e.recheck(t); err != nil {
+		return nil, err
+	}
+	ch, out, err := e.make(t, edit)
+	if err != nil {
+		return nil, err
+	}
+	if prepared != "" && ch.seen != prepared {
+		return nil, refusal(&workspace.Changed{Path: t.rel})
+	}
+	fact, err := e.apply(ch)
+	if err != nil {
+		return nil, err
+	}
+	if out.Count == 1 {
+		return done(fmt.Sprintf("Edited %s: 1 replacement, at line %d.", t.rel, out.Lines[0]), fact), nil
+	}
+	return done(fmt.Sprintf("Edited %s: %d replacements, at lines %s.", t.rel, out.Count, some(out.Lines)), fact), nil
+}
+
+func some(lines []int) string {
+	const most = 20
+	s := make([]string, 0, most+1)
+	for i, n := range lines {
+		if i == most {
+			s = append(s, "…")
+			break
+		}
+		s = append(s, fmt.Sprint(n))
+	}
+	return strings.Join(s, ", ")
+}
+
+// lineNumbers is an integer or a list of them. An error is kept, so that it can be said in our words.
+type lineNumbers struct {
+	list []int
+	err  error
+}
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (l *lineNumbers) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		return nil
+	}
+	var one int
+	if json.Unmarshal(data, &one) == nil {
+		l.list = []int{one}
+		return nil
+	}
+	var many []json.RawMessage
+	if json.Unmarshal(data, &many) != nil {
+		l.err = &tool.Refusal{Code: workspace.CodeBadLines, Text: "lines must be an integer or a list of integers; leave it out to look in the whole file"}
+		return nil
+	}
+	l.list = []int{}
+	for i, raw := range many {
+		var n int
+		if json.Unmarshal(raw, &n) != nil {
+			l.err = &tool.Refusal{Code: workspace.CodeBadLines, Text: fmt.Sprintf("element %d of lines is %.40s, not an integer", i+1, raw)}
+			return nil
+		}
+		l.list = append(l.list, n)
+	}
+	return nil
+}

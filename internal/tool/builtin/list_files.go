@@ -1,0 +1,93 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+	"overt/internal/tool"
+	"overt/internal/workspace"
+)
+
+//go:embed list_files.md
+var listFilesText string
+
+type listFiles struct{ *core }
+
+// Spec implements [tool.Tool].
+func (listFiles) Spec() event.ToolSpec {
+	return spec("list_files", listFilesText, `{"type":"object","properties":{"path":{"type":"string","description":"folder; default: the workspace"},"depth":{"type":"integer","description":"0: this folder only; left out: all below, without ignored files"},"glob":{"type":"string","description":"as *.go or src/**/*.ts"}}}`)
+}
+
+// Prepare implements [tool.Tool].
+func (l listFiles) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+	var a struct {
+		Path, Glob string
+		Depth      *int
+	}
+	if err := decode(args, &a); err != nil {
+		return nil, err
+	}
+	t, err := l.locate(orRoot(a.Path))
+	if err != nil {
+		return nil, err
+	}
+	q := workspace.ListQuery{Path: t.rel, Depth: -1, Glob: a.Glob}
+	if a.Depth != nil {
+		q.Depth = *a.Depth
+	}
+	return &tool.Prepared{
+		Action: t.action("list_files", policy.Read), Parallel: true, Preview: t.rel,
+		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return l.run(ctx, t, q) },
+	}, nil
+}
+
+func (l listFiles) run(ctx context.Context, t target, q workspace.ListQuery) (*tool.Result, error) {
+	if err := l.recheck(t); err != nil {
+		return nil, err
+	}
+	found, err := l.tree.List(ctx, q)
+	if err != nil {
+		return nil, refusal(err)
+	}
+	var b strings.Builder
+	for _, e := range found.Entries {
+		name := shown(e.Path)
+		switch {
+		case e.Kind == "folder":
+			fmt.Fprintf(&b, "%s/\tfolder\n", name)
+		case e.Kind == "link":
+			fmt.Fprintf(&b, "%s -> %s\tlink\n", name, shown(e.Link))
+		case e.Size >= 0:
+			fmt.Fprintf(&b, "%s\t%s\t%d\n", name, e.Kind, e.Size)
+		default:
+			fmt.Fprintf(&b, "%s\t%s\n", name, e.Kind)
+		}
+	}
+	switch {
+	case found.More:
+		fmt.Fprintf(&b, "[the first %d entries; narrow path, depth or glob for the rest]\n", workspace.MaxEntries)
+	case len(found.Entries) == 0:
+		b.WriteString("[nothing there]\n")
+	}
+	return &tool.Result{Content: b.String(), Cut: found.More}, nil
+}
+
+func orRoot(path string) string {
+	if path == "" {
+		return "."
+	}
+	return path
+}
+
+// shown quotes a name that would break its line.
+func shown(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		return strconv.Quote(name)
+	}
+	return name
+}

@@ -1,0 +1,145 @@
+package builtin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+	"overt/internal/shell"
+	"overt/internal/tool"
+)
+
+//go:embed run_command.md
+var runCommandText string
+
+type runCommand struct{ *core }
+
+// Spec implements [tool.Tool].
+func (runCommand) Spec() event.ToolSpec {
+	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder to run in; default: the workspace"}},"required":["command"]}`)
+}
+
+// Prepare implements [tool.Tool].
+func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+	var a struct {
+		Command, Intent, Cwd string
+		Timeout              int
+	}
+	if err := decode(args, &a); err != nil {
+		return nil, err
+	}
+	if strings.TrimSpace(a.Command) == "" {
+		return nil, &tool.Refusal{Code: "bad_arguments", Text: "command is empty"}
+	}
+	if err := unmasked(a.Command); err != nil {
+		return nil, err
+	}
+	if limit := int(shell.MaxTimeout / time.Second); a.Timeout < 0 || a.Timeout > limit {
+		return nil, &tool.Refusal{Code: "bad_arguments", Text: fmt.Sprintf("timeout is %d; it takes 1 to %d seconds", a.Timeout, limit)}
+	}
+	t, err := r.locate(orRoot(a.Cwd))
+	if err != nil {
+		return nil, err
+	}
+	run := &commandRun{core: r.core, dir: t, options: shell.Options{
+		Command: a.Command, Dir: filepath.Join(r.tree.Root(), filepath.FromSlash(t.real)), Env: r.env,
+		Timeout: time.Duration(a.Timeout) * time.Second,
+	}}
+	preview := a.Command
+	if a.Intent != "" {
+		preview += "\n\n(intent, as the model puts it: " + strings.Join(strings.Fields(a.Intent), " ") + ")"
+	}
+	return &tool.Prepared{
+		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: a.Command}}},
+		Preview: preview, Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
+	}, nil
+}
+
+// commandRun is one call on its way from launch to outcome.
+type commandRun struct {
+	*core
+	dir     target
+	options shell.Options
+	held    *shell.Held
+}
+
+func (r *commandRun) launch(context.Context) (*event.Group, error) {
+	if err := r.recheck(r.dir); err != nil {
+		return nil, err
+	}
+	held, err := shell.Start(r.options)
+	if err != nil {
+		return nil, &tool.Refusal{Code: "not_started", Text: err.Error() + "; nothing was run"}
+	}
+	r.held = held
+	id, start := held.Group()
+	return &event.Group{ID: id, Start: start}, nil
+}
+
+func (r *commandRun) release() {
+	if r.held != nil {
+		r.held.Release()
+	}
+}
+
+func (r *commandRun) run(ctx context.Context, h tool.Host) (*tool.Result, error) {
+	if r.held == nil {
+		return nil, errors.New("the command was not launched")
+	}
+	o, err := r.held.Go(ctx, h.Show)
+	if err != nil {
+		return nil, err
+	}
+	return outcome(o)
+}
+
+// outcome says how a command ended and shows both ends of its output.
+func outcome(o shell.Outcome) (*tool.Result, error) {
+	meta, err := json.Marshal(struct {
+		Exit   int    `json:"exit"`
+		Signal string `json:"signal,omitempty"`
+		Left   int    `json:"left,omitempty"`
+		MS     int64  `json:"ms"`
+	}{o.Exit, o.Signal, o.Left, o.Took.Milliseconds()})
+	if err != nil {
+		return nil, err
+	}
+	r := &tool.Result{Meta: meta, Bytes: o.Total, Cut: o.Omitted > 0}
+	var first string
+	switch {
+	case o.TimedOut:
+		r.Status, r.Code = event.StatusTimedOut, "timed_out"
+		first = fmt.Sprintf("timed out after %d s; the command and what it had started were ended", int(o.Took.Seconds()))
+	case o.Cancelled:
+		r.Status, r.Code = event.StatusCancelled, "cancelled"
+		first = "cancelled while it ran; the command and what it had started were ended"
+	case o.Signal != "":
+		r.Status, r.Code = event.StatusError, "signal"
+		first = "ended by signal: " + o.Signal
+	case o.Exit != 0:
+		r.Status, r.Code = event.StatusError, fmt.Sprintf("exit_%d", o.Exit)
+		first = fmt.Sprintf("exit %d", o.Exit)
+	default:
+		first = "exit 0"
+	}
+	var b strings.Builder
+	b.WriteString(first)
+	if o.Left > 0 {
+		fmt.Fprintf(&b, "; %d processes left behind were ended", o.Left)
+	}
+	if o.Head == "" {
+		b.WriteString("; no output")
+	}
+	b.WriteString("\n" + o.Head)
+	if o.Omitted > 0 {
+		fmt.Fprintf(&b, "\n[%d characters left out]\n%s", o.Omitted, o.Tail)
+	}
+	r.Content = b.String()
+	return r, nil
+}

@@ -1,0 +1,91 @@
+package builtin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+	"overt/internal/tool"
+	"overt/internal/workspace"
+)
+
+//go:embed write_file.md
+var writeFileText string
+
+type writeFile struct{ *core }
+
+// Spec implements [tool.Tool].
+func (writeFile) Spec() event.ToolSpec {
+	return spec("write_file", writeFileText, `{"type":"object","properties":{"path":{"type":"string"},"content":{"type":"string"}},"required":["path","content"]}`)
+}
+
+// Prepare implements [tool.Tool].
+func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+	var a struct{ Path, Content string }
+	if err := decode(args, &a); err != nil {
+		return nil, err
+	}
+	if err := unmasked(a.Content); err != nil {
+		return nil, err
+	}
+	if strings.ContainsRune(a.Content, 0) {
+		return nil, &tool.Refusal{Code: workspace.CodeBinary, Text: "content holds a NUL byte; write_file writes text only. Use run_command (printf, xxd -r)"}
+	}
+	t, err := w.locate(a.Path)
+	if err != nil {
+		return nil, err
+	}
+	ch, err := w.make(t, []byte(a.Content))
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Prepared{
+		Action: t.action("write_file", policy.Write), Preview: ch.preview(),
+		Run: func(context.Context, tool.Host) (*tool.Result, error) { return w.run(ch) },
+	}, nil
+}
+
+// make computes the change from what is there now.
+func (w writeFile) make(t target, content []byte) (change, error) {
+	f, err := w.tree.Read(t.rel, workspace.MaxFile)
+	var pe *workspace.PathError
+	if errors.As(err, &pe) && pe.Code == workspace.CodeMissing {
+		return change{t, opCreate, nil, content, ""}, nil
+	}
+	if err != nil {
+		return change{}, refusal(err)
+	}
+	if err := text(t, f.Bytes); err != nil {
+		return change{}, err
+	}
+	if _, ok := w.remembered(t); !ok {
+		return change{}, &tool.Refusal{Code: "not_read", Text: t.rel + " exists and you have not read it; read it first with read_file, or change it with edit_file"}
+	}
+	if err := w.current(t, f.SHA256); err != nil {
+		return change{}, err
+	}
+	return change{t, opOverwrite, f.Bytes, content, f.SHA256}, nil
+}
+
+func (w writeFile) run(ch change) (*tool.Result, error) {
+	if err := w.recheck(ch.target); err != nil {
+		return nil, err
+	}
+	if ch.op == opOverwrite && bytes.Equal(ch.before, ch.after) {
+		return &tool.Result{Content: ch.rel + " already has this content; nothing was written.", Trusted: true}, nil
+	}
+	fact, err := w.apply(ch)
+	if err != nil {
+		return nil, err
+	}
+	verb := "Created"
+	if ch.op == opOverwrite {
+		verb = "Overwrote"
+	}
+	return done(fmt.Sprintf("%s %s (%d bytes).", verb, ch.rel, len(ch.after)), fact), nil
+}
