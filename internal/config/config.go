@@ -51,9 +51,10 @@ type Notice struct {
 
 // Error is a setting that does not hold. Code is a message of package i18n, Hint another one or "".
 type Error struct {
-	Code string
-	Args []any
-	Hint string
+	Code  string
+	Args  []any
+	Hint  string
+	Usage bool // it was said on the command line, so the command line is at fault
 }
 
 // Error implements error; views show the message of the code instead.
@@ -89,23 +90,23 @@ func Resolve(flags map[string]string, env func(string) (string, bool)) (*Config,
 		Model: r.get(Model, ""), BaseURL: r.get(BaseURL, ""), APIKey: r.get(APIKey, ""), Protocol: r.get(Protocol, "openai-chat"),
 		System: r.get(System, ""), Permission: r.get(Permission, "ask"), Output: r.get(Output, "text").Value,
 	}
-	if err := oneOf(Permission, c.Permission.Value, Profiles()); err != nil {
-		return nil, err
-	}
-	if err := oneOf(Protocol, c.Protocol.Value, Protocols()); err != nil {
-		return nil, err
-	}
-	if err := oneOf(Output, c.Output, Outputs()); err != nil {
-		return nil, err
+	for _, choice := range []struct {
+		key     string
+		set     Setting
+		allowed []string
+	}{{Permission, c.Permission, Profiles()}, {Protocol, c.Protocol, Protocols()}, {Output, r.get(Output, "text"), Outputs()}} {
+		if !slices.Contains(choice.allowed, choice.set.Value) {
+			return nil, choice.set.bad("config.one_of", choice.key, strings.Join(choice.allowed, ", "))
+		}
 	}
 	steps := r.get(MaxSteps, "0")
 	var err error
 	if c.MaxSteps, err = strconv.Atoi(steps.Value); err != nil || c.MaxSteps < 0 {
-		return nil, &Error{Code: "config.number", Args: []any{MaxSteps, steps.Value}}
+		return nil, steps.bad("config.number", MaxSteps)
 	}
 	stream := r.get(Stream, "true")
 	if c.Stream, err = strconv.ParseBool(stream.Value); err != nil {
-		return nil, &Error{Code: "config.bool", Args: []any{Stream, stream.Value}}
+		return nil, stream.bad("config.bool", Stream)
 	}
 	if err := r.endpoint(c); err != nil {
 		return nil, err
@@ -113,11 +114,9 @@ func Resolve(flags map[string]string, env func(string) (string, bool)) (*Config,
 	return c, nil
 }
 
-func oneOf(key, value string, allowed []string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return &Error{Code: "config.one_of", Args: []any{key, value, strings.Join(allowed, ", ")}}
+// bad is the error of a setting whose value does not hold.
+func (s Setting) bad(code, key string, more ...any) *Error {
+	return &Error{Code: code, Args: append([]any{key, s.Value}, more...), Usage: strings.HasPrefix(s.Source, "flag")}
 }
 
 type resolver struct {
@@ -141,7 +140,7 @@ func (r resolver) endpoint(c *Config) error {
 	if c.BaseURL.Value != "" {
 		u, err := url.Parse(c.BaseURL.Value)
 		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return &Error{Code: "config.base_url", Args: []any{c.BaseURL.Source}}
+			return &Error{Code: "config.base_url", Args: []any{c.BaseURL.Source}, Usage: strings.HasPrefix(c.BaseURL.Source, "flag")}
 		}
 		c.Provider = u.Hostname()
 		for _, p := range Presets() {

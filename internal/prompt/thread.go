@@ -98,7 +98,7 @@ func (t *Thread) applyTaken(node event.Seq, p event.ContextTaken) {
 	if p.Place == PlaceHead {
 		return
 	}
-	text := fragmentText(p.Source, p.Name, p.Text) + "\n\n"
+	text := fragmentText(p.Source, p.Name, p.Text)
 	if p.Supersedes != 0 {
 		text = "(This replaces the earlier text of the same name.)\n" + text
 	}
@@ -125,13 +125,9 @@ func fragmentText(source, name, text string) string {
 func (t *Thread) applyHead(node event.Seq, p event.ContextHead) {
 	t.headNode, t.head = node, &p
 	t.system, t.tools = nil, nil
-	for i, key := range p.Fragments {
+	for _, key := range p.Fragments {
 		f := t.taken[key]
-		text := fragmentText(f.source, f.name, f.text)
-		if i > 0 {
-			text = "\n\n" + text
-		}
-		t.system = append(t.system, llm.Block{Type: llm.Text, Owner: owner(f.node), Text: text})
+		t.system = append(t.system, llm.Block{Type: llm.Text, Owner: owner(f.node), Text: fragmentText(f.source, f.name, f.text)})
 	}
 	for _, s := range p.Tools {
 		t.tools = append(t.tools, llm.ToolSpec{Name: s.Name, Description: s.Description, Schema: s.Schema, Owner: owner(node) + "/" + s.Name})

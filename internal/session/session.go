@@ -130,14 +130,11 @@ func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
 
 // accept works under the lease; accepted: a run was started, and it owns the lease now.
 func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Receipt, bool, error) {
-	before, err := s.o.Store.Last(ctx)
+	recovered, err := lease.Recover(ctx, s.o.EndGroup)
 	if err != nil {
 		return Receipt{}, false, err
 	}
-	if _, err := lease.Recover(ctx, s.o.EndGroup); err != nil {
-		return Receipt{}, false, err
-	}
-	r := Receipt{Task: in.Task, Run: s.o.NewID("run_"), Before: before}
+	r := Receipt{Task: in.Task, Run: s.o.NewID("run_")}
 	r.Turn = "trn_" + strings.TrimPrefix(r.Run, "run_")
 	var facts []event.Draft
 	if r.Task == "" {
@@ -164,6 +161,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	if sc := got[0].Scope; sc.Run != r.Run { // the key was known: the first acceptance stands
 		return Receipt{Task: sc.Task, Turn: sc.Turn, Run: sc.Run, Before: got[0].Seq - 1}, false, kit.Close()
 	}
+	r.Before = append(recovered, got...)[0].Seq - 1
 	s.start(lease, kit, scope, in.MaxSteps)
 	return r, true, nil
 }

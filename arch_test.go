@@ -1,0 +1,192 @@
+// Package overt_test checks the shape of the tree: which package may import which, that outside resources have one
+// owner, and a few rules that no compiler checks.
+package overt_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// imports says which of our packages a package may import. "*" is every package. A package in no row fails the test: a
+// new one is a decision.
+var imports = map[string]string{
+	// leaves
+	"internal/llm": "", "internal/event": "", "internal/policy": "", "internal/config": "", "internal/i18n": "", "internal/redact": "",
+	"internal/wire": "", "internal/workspace": "", "internal/shell": "", "internal/scripted": "",
+	// kernel and its neighbours
+	"internal/prompt":   "llm event",
+	"internal/tool":     "event policy",
+	"internal/provider": "llm wire",
+	"internal/store":    "event redact wire",
+	"internal/agent":    "llm event prompt tool",
+	// what plugs into the kernel
+	"internal/instruction":  "event prompt",
+	"internal/tool/builtin": "event policy workspace shell prompt instruction tool",
+	// the two doors
+	"internal/session": "llm event policy redact prompt tool agent store",
+	"internal/trace":   "llm event redact wire store",
+	// wiring
+	"internal/app": "*", // but cli, see below
+	"internal/cli": "*",
+	"cmd/overt":    "cli shell",
+	"":             "",
+	"bench":        "*",
+	"bench/floor":  "",
+}
+
+// kernel packages have no file, network, database, clock or environment of their own.
+var kernel = []string{"internal/event", "internal/llm", "internal/policy", "internal/prompt", "internal/tool", "internal/agent"}
+
+// owners says which packages alone may import a package of the standard library or a module, because it is the door to
+// an outside resource. "*" is in no list: tests may import anything.
+var owners = map[string][]string{
+	"database/sql":           {"internal/store"},
+	"modernc.org/sqlite":     {"internal/store"},
+	"github.com/gofrs/flock": {"internal/store"},
+	"os/exec":                {"internal/shell", "bench/floor"},
+	"net":                    {"internal/wire", "internal/scripted"},
+	"mvdan.cc/sh/v3/syntax":  {"internal/policy"},
+	"github.com/spf13/cobra": {"internal/cli"},
+	"github.com/spf13/pflag": {"internal/cli"},
+	"html/template":          {},
+	"text/template":          {},
+}
+
+// source is a Go file that is no test.
+type source struct {
+	pkg, path string
+	file      *ast.File
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	var out []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && path != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules" || name == "bin") {
+			return fs.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(path))
+		if pkg == "." {
+			pkg = ""
+		}
+		out = append(out, source{pkg, path, f})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestImports(t *testing.T) {
+	for _, s := range sources(t) {
+		row, ok := imports[s.pkg]
+		if !ok {
+			t.Errorf("%s: package %q is in no row of the import table", s.path, s.pkg)
+			continue
+		}
+		for _, i := range s.file.Imports {
+			path, _ := strconv.Unquote(i.Path.Value)
+			own, ours := strings.CutPrefix(path, "overt/")
+			if ours {
+				name := strings.TrimPrefix(own, "internal/")
+				if row != "*" && !slices.Contains(strings.Fields(row), name) {
+					t.Errorf("%s: %s may not import %s", s.path, s.pkg, own)
+				}
+				if name == "cli" && s.pkg != "cmd/overt" {
+					t.Errorf("%s: only cmd/overt imports cli", s.path)
+				}
+			}
+			if allowed, owned := owners[path]; owned && !slices.Contains(allowed, s.pkg) {
+				t.Errorf("%s: %s is for %v alone", s.path, path, allowed)
+			}
+			if slices.Contains(kernel, s.pkg) && slices.Contains([]string{"os", "net", "net/http", "database/sql", "os/exec", "io/ioutil"}, path) {
+				t.Errorf("%s: the kernel has no resource of its own, yet imports %s", s.path, path)
+			}
+		}
+	}
+}
+
+// TestKernelHasNoClock looks for calls that would make a turn depend on when it runs.
+func TestKernelHasNoClock(t *testing.T) {
+	for _, s := range sources(t) {
+		if !slices.Contains(kernel, s.pkg) {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker"}, sel.Sel.Name) {
+				t.Errorf("%s: time.%s in the kernel", s.path, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// TestPackages wants one package comment each, no init functions, and no package-level variables that code may change:
+// what stands at package level is compiled expressions, errors and embedded texts.
+func TestPackages(t *testing.T) {
+	docs := map[string]int{}
+	for _, s := range sources(t) {
+		if _, ok := docs[s.pkg]; !ok {
+			docs[s.pkg] = 0
+		}
+		if s.file.Doc != nil {
+			docs[s.pkg]++
+		}
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s: init function", s.path)
+			}
+		}
+	}
+	for pkg, n := range docs {
+		if n != 1 {
+			t.Errorf("package %q has %d package comments, want 1", pkg, n)
+		}
+	}
+}
+
+// TestNoSecretsInFixtures looks for what has the shape of a real key in everything that is committed as test data.
+func TestNoSecretsInFixtures(t *testing.T) {
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(filepath.ToSlash(path), "/testdata/") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, mark := range []string{"ghp_", "AKIA", "xoxb-", "-----BEGIN"} {
+			if strings.Contains(string(data), mark) {
+				t.Errorf("%s holds %q", path, mark)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

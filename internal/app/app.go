@@ -1,0 +1,279 @@
+// Package app builds a running Overt from its configuration: the record of a workspace, the wire to the model, the kit
+// of each task.
+//
+// [Open] gives everything a front end needs to act and read; [OpenRecord] gives what is needed to read alone. The
+// package constructs and does nothing else: it presents nothing and parses no flags. An App may be used by several
+// goroutines.
+package app
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	mrand "math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"overt/internal/config"
+	"overt/internal/event"
+	"overt/internal/instruction"
+	"overt/internal/llm"
+	"overt/internal/policy"
+	"overt/internal/prompt"
+	"overt/internal/provider"
+	"overt/internal/redact"
+	"overt/internal/session"
+	"overt/internal/shell"
+	"overt/internal/store"
+	"overt/internal/tool"
+	"overt/internal/tool/builtin"
+	"overt/internal/trace"
+	"overt/internal/wire"
+	"overt/internal/workspace"
+)
+
+// Options is what a front end knows.
+type Options struct {
+	Config      *config.Config
+	Root        string   // the workspace
+	State       string   // the folder that holds the records of all workspaces
+	Env         []string // the environment; commands get it without the keys in it
+	Rules       []policy.Rule
+	Version     string
+	Client      string // cli
+	Interactive bool   // a person can be asked
+}
+
+// App is a running Overt on one workspace.
+type App struct {
+	Session *session.Session
+	Trace   *trace.Reader
+	Model   string // the model that tasks run with
+
+	o      Options
+	store  *store.Store
+	mask   *redact.Masker
+	tree   *workspace.Tree
+	client *wire.Client
+
+	mu    sync.Mutex
+	tools map[string]*tool.Set // by task: tools remember what the model has read
+}
+
+// Record is a workspace's record, open for reading.
+type Record struct {
+	Trace *trace.Reader
+	Close func() error
+}
+
+// Folder is where the record of a workspace lives below the state folder.
+func Folder(state, root string) string {
+	sum := sha256.Sum256([]byte(root))
+	name := regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(filepath.Base(root), "-")
+	return filepath.Join(state, "workspaces", name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:6]))
+}
+
+// ErrNoRecord says that nothing was ever recorded for a workspace.
+var ErrNoRecord = errors.New("nothing is recorded for this workspace")
+
+// OpenRecord opens what is recorded of a workspace. It makes nothing: without a record the error is [ErrNoRecord].
+func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
+	dir := Folder(state, root)
+	if _, err := os.Stat(filepath.Join(dir, "overt.db")); errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoRecord
+	}
+	s, err := store.Open(ctx, store.Options{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	return &Record{trace.New(s), s.Close}, nil
+}
+
+// Open opens a workspace for work. It sends nothing, but for a look at the model list when the endpoint is given and
+// the model is not.
+func Open(ctx context.Context, o Options) (*App, error) {
+	a := &App{o: o, mask: redact.New(), tools: map[string]*tool.Set{}}
+	a.learnSecrets()
+	var err error
+	if a.store, err = store.Open(ctx, store.Options{Dir: Folder(o.State, o.Root), Mask: a.mask}); err != nil {
+		return nil, err
+	}
+	if err := a.build(ctx); err != nil {
+		return nil, errors.Join(err, a.store.Close())
+	}
+	return a, nil
+}
+
+func (a *App) build(ctx context.Context) (err error) {
+	if a.tree, err = workspace.Open(a.o.Root); err != nil {
+		return err
+	}
+	a.client, err = wire.New(wire.Options{
+		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt/" + a.o.Version,
+	})
+	if err != nil {
+		return err
+	}
+	if a.Model, err = a.model(ctx); err != nil {
+		return err
+	}
+	a.Trace = trace.New(a.store)
+	a.Session = session.Open(session.Options{
+		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
+		Interactive: a.o.Interactive,
+		EndGroup:    func(g event.Group) bool { return shell.EndGroup(g.ID, g.Start) },
+		Wait:        wait, Backoff: backoff,
+	})
+	return nil
+}
+
+// Close ends all runs and closes the record.
+func (a *App) Close(ctx context.Context) error {
+	return errors.Join(a.Session.Close(ctx), a.tree.Close(), a.store.Close())
+}
+
+// model is the model's name: as configured, or the only one that the endpoint lists.
+func (a *App) model(ctx context.Context) (string, error) {
+	c := a.o.Config
+	if c.Model.Value != "" {
+		return c.Model.Value, nil
+	}
+	list, err := provider.Models(ctx, a.client.HTTP(), c.BaseURL.Value, c.APIKey.Value)
+	detail := strings.Join(list, ", ")
+	switch {
+	case err != nil:
+		detail = a.mask.String(err.Error())
+	case len(list) == 1:
+		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{list[0], c.Provider}})
+		return list[0], nil
+	}
+	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, detail}, Hint: "config.no_model.hint"}
+}
+
+// kit is what a task runs with.
+func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
+	set, err := a.set(task)
+	if err != nil {
+		return nil, err
+	}
+	c := a.o.Config
+	return &session.Kit{
+		Model: provider.New(provider.Options{
+			Wire: a.client, Endpoint: c.BaseURL.Value, Key: c.APIKey.Value, Name: c.Provider, Model: a.Model, Stream: c.Stream,
+			Quirks: provider.QuirksFor(c.Provider, c.BaseURL.Value),
+		}),
+		Info: llm.Info{Provider: c.Provider, Protocol: c.Protocol.Value, Model: a.Model, Local: wire.Local(c.BaseURL.Value)},
+		Set:  set,
+		Sources: []prompt.Source{
+			prompt.System{Text: c.System.Value, Dir: a.o.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Date: time.Now().Format(time.DateOnly)},
+			instruction.Agents{Read: a.read},
+		},
+		Rules:   func() policy.Rules { return policy.Rules{Profile: policy.Profile(c.Permission.Value), List: a.o.Rules} },
+		Retries: 2,
+		Close:   func() error { return nil },
+	}, nil
+}
+
+func (a *App) set(task string) (*tool.Set, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if s := a.tools[task]; s != nil {
+		return s, nil
+	}
+	s, err := tool.NewSet(builtin.Core(builtin.Options{Tree: a.tree, Env: shell.Environ(a.o.Env, dropped)})...)
+	if err == nil {
+		a.tools[task] = s
+	}
+	return s, err
+}
+
+// read gives a file of the workspace for the context.
+func (a *App) read(name string) ([]byte, error) {
+	f, err := a.tree.Read(name, 1<<20)
+	var p *workspace.PathError
+	if errors.As(err, &p) && p.Code == workspace.CodeMissing {
+		return nil, fs.ErrNotExist
+	}
+	return f.Bytes, err
+}
+
+// secretName matches variables whose values are likely secrets.
+var secretName = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$`)
+
+// dropped tells which variables commands don't get: the keys of model providers, and our own settings.
+func dropped(name string) bool {
+	for _, p := range config.Presets() {
+		if name == p.Variable {
+			return true
+		}
+	}
+	return strings.HasSuffix(strings.ToUpper(name), "_API_KEY") || strings.HasPrefix(name, "OVERT_")
+}
+
+// learnSecrets makes known to the masker what must not be written or shown.
+func (a *App) learnSecrets() {
+	c := a.o.Config
+	a.mask.Add("api key", c.APIKey.Value)
+	if u, err := url.Parse(c.BaseURL.Value); err == nil {
+		if pw, ok := u.User.Password(); ok {
+			a.mask.Add("base URL", pw)
+		}
+		for name, values := range u.Query() {
+			for _, v := range values {
+				a.mask.Add("base URL "+name, v)
+			}
+		}
+	}
+	for _, kv := range a.o.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if secretName.MatchString(name) && !filepath.IsAbs(value) {
+			a.mask.Add(name, value)
+		}
+	}
+}
+
+// newID draws an id: the time, so that ids sort, and 40 random bits.
+func newID(prefix string) string {
+	b := make([]byte, 11)
+	ms := time.Now().UnixMilli()
+	for i := 5; i >= 0; i-- {
+		b[i] = byte(ms)
+		ms >>= 8
+	}
+	rand.Read(b[6:]) // never fails, by its documentation
+	return prefix + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
+}
+
+// backoff is half a second, doubled with each attempt up to 8 s, less up to a quarter so that clients that failed
+// together do not return together; or what the server asked for.
+func backoff(n int, after time.Duration) time.Duration {
+	if after > 0 {
+		return after
+	}
+	d := time.Duration(math.Min(float64(500*time.Millisecond)*math.Pow(2, float64(n-1)), float64(8*time.Second)))
+	return d - time.Duration(mrand.Int64N(int64(d/4)))
+}
+
+func wait(ctx context.Context, _ int, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to try again: %w", ctx.Err())
+	}
+}

@@ -1,0 +1,171 @@
+// Package cli is the command line: flags, subcommands, and what they print.
+//
+// [Main] runs one command line to its exit status. Standard output carries the answer and nothing else; everything
+// besides goes to standard error. Front-end rules: act through package session, read through package trace, say only
+// sentences of package i18n.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"overt/internal/i18n"
+)
+
+// Exit statuses. Where several hold, the first of 130, 3, 6, 1, 4, 0.
+const (
+	statusFailed      = 1
+	statusUsage       = 2
+	statusConfig      = 3
+	statusDenied      = 4
+	statusLimit       = 6
+	statusInterrupted = 130
+)
+
+// System is what a command line sees of its process.
+type System struct {
+	In             *os.File
+	Out, Err       io.Writer
+	InTTY          bool // a person types
+	OutTTY, ErrTTY bool
+	Env            func(name string) (string, bool)
+	Environ        []string
+	Dir            string // "": unknown
+	Home           string // "": unknown
+	Version        string
+	Interrupts     func(context.Context) <-chan os.Signal // SIGINT and SIGTERM until the context ends
+}
+
+// Process is the system of the running program.
+func Process() System {
+	dir, _ := os.Getwd()
+	home, _ := os.UserHomeDir()
+	return System{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+		InTTY: term.IsTerminal(int(os.Stdin.Fd())), OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Interrupts: interrupts,
+	}
+}
+
+func interrupts(ctx context.Context) <-chan os.Signal {
+	c := make(chan os.Signal, 2)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { signal.Stop(c) })
+	return c
+}
+
+// exit is an error that has been said already, if there was anything to say.
+type exit int
+
+// Error implements error.
+func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// program is one command line being run.
+type program struct {
+	System
+	say   i18n.Printer
+	flags flags
+}
+
+// Main runs a command line and returns its exit status.
+func Main(args []string, sys System) int {
+	p := &program{System: sys, say: i18n.New("en")}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cmd := p.root()
+	cmd.SetArgs(args)
+	cmd.SetIn(sys.In)
+	cmd.SetOut(sys.Out)
+	cmd.SetErr(sys.Err)
+	return p.status(cmd.ExecuteContext(ctx))
+}
+
+func (p *program) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "overt [FLAGS] [PROMPT...]",
+		Short: "A local coding agent whose every step is in the open",
+		Long: `A local coding agent whose every step is in the open.
+
+overt "what to do" works on one task in the current folder: it reads, edits and
+runs, and answers on standard output. Standard input, when piped, is appended to
+the prompt. Without a prompt, on a terminal, it asks for one task after another.
+Everything that was sent, received, decided and done is on record: overt trace.`,
+		Example: `  overt demo
+  overt "make the failing test pass" --allow 'run_command(go test:*)'
+  git diff | overt "review this change" --permission plan
+  overt -u http://127.0.0.1:8080/v1 -m NAME "what does this project do?"`,
+		Args:              cobra.ArbitraryArgs,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDescriptions: true},
+		RunE:              func(cmd *cobra.Command, args []string) error { return p.task(cmd, args) },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.InitDefaultHelpCmd()
+	p.addFlags(root)
+	root.AddCommand(p.demoCommand(), p.traceCommand(), p.taskCommand(), p.versionCommand())
+	return root
+}
+
+// usageError is a command line that can't be understood.
+type usageError struct{ error }
+
+// status says what is wrong, if that was not said yet, and gives the exit status.
+func (p *program) status(err error) int {
+	var e exit
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &e):
+		return int(e)
+	}
+	m := p.explain(err)
+	fmt.Fprintf(p.Err, "overt: %s\n", visible(m.text))
+	if m.hint != "" {
+		fmt.Fprintf(p.Err, "  %s\n", visible(m.hint))
+	}
+	return m.status
+}
+
+// args0 refuses arguments of a command that takes none.
+func noArgs(cmd *cobra.Command, args []string) error { return usage(cobra.NoArgs(cmd, args)) }
+
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return usageError{err}
+}
+
+// visible makes control characters harmless on a terminal: what comes from a model, a file or a server is not ours.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteString("^" + string(r+0x40))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// hidden matches control characters but tab and line feed, and the marks that reorder text.
+func hidden(r rune) bool {
+	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}

@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"strings"
+
+	"overt/internal/app"
+	"overt/internal/config"
+	"overt/internal/session"
+	"overt/internal/store"
+	"overt/internal/trace"
+)
+
+// message is an error as a person reads it.
+type message struct {
+	text, hint string
+	status     int
+}
+
+// explain turns an error into a sentence, what to do about it where that is known, and the exit status.
+func (p *program) explain(err error) message {
+	var (
+		bad       usageError
+		conf      *config.Error
+		held      *store.HeldError
+		ambiguous *store.AmbiguousError
+		noCall    *trace.NoCallError
+		path      *fs.PathError
+	)
+	switch {
+	case errors.As(err, &bad):
+		return message{p.say.Say("usage.error", bad.error), p.say.Say("usage.hint"), statusUsage}
+	case errors.As(err, &conf):
+		m := message{text: p.say.Say(conf.Code, conf.Args...), status: statusConfig}
+		if conf.Hint != "" {
+			m.hint = p.say.Say(conf.Hint)
+		}
+		if conf.Usage {
+			m.status = statusUsage
+		}
+		return m
+	case errors.As(err, &held):
+		return message{p.say.Say("run.busy", held.PID, held.What, held.Since.Local().Format("15:04:05")), p.say.Say("run.busy.hint"), statusFailed}
+	case errors.Is(err, session.ErrEmpty):
+		return message{p.say.Say("task.empty"), p.say.Say("task.empty.hint"), statusUsage}
+	case errors.Is(err, app.ErrNoRecord):
+		return message{p.say.Say("task.none"), p.say.Say("task.empty.hint"), statusFailed}
+	case errors.As(err, &ambiguous):
+		return message{p.say.Say("task.ambiguous", ambiguous.Ref, strings.Join(ids(ambiguous.Candidates), ", ")), p.say.Say("task.unknown.hint"), statusUsage}
+	case errors.Is(err, store.ErrNoTask):
+		return message{err.Error(), p.say.Say("task.unknown.hint"), statusUsage}
+	case errors.As(err, &noCall):
+		return message{p.say.Say("task.no_call", noCall.Ref, noCall.Calls), p.say.Say("task.calls.hint"), statusUsage}
+	case errors.Is(err, store.ErrNoCapture):
+		return message{p.say.Say("trace.absent"), "", statusFailed}
+	case errors.As(err, &path):
+		return message{err.Error(), p.say.Say("error.record.hint", p.state()), statusFailed}
+	}
+	return message{err.Error(), "", statusFailed}
+}
+
+func ids(tasks []store.Task) []string {
+	var out []string
+	for _, t := range tasks {
+		out = append(out, t.ID)
+	}
+	return out
+}

@@ -1,0 +1,200 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"os/signal"
+
+	"github.com/spf13/cobra"
+
+	"overt/internal/app"
+	"overt/internal/config"
+	"overt/internal/event"
+	"overt/internal/session"
+	"overt/internal/store"
+)
+
+// task runs `overt [PROMPT...]`: one input, or one line after another.
+func (p *program) task(cmd *cobra.Command, args []string) error {
+	if p.flags.goOn && p.flags.resume != "" {
+		return usageError{errors.New(p.say.Say("config.continue"))}
+	}
+	text, err := p.prompt(args)
+	if err != nil {
+		return err
+	}
+	conf, err := p.config()
+	if err != nil {
+		return err
+	}
+	lines := text == "" && p.InTTY && p.OutTTY && conf.Output == "text"
+	if text == "" && !lines {
+		return session.ErrEmpty
+	}
+	root, err := p.rootDir()
+	if err != nil {
+		return err
+	}
+	person := p.InTTY && p.ErrTTY && conf.Output == "text"
+	a, err := p.open(cmd.Context(), conf, root, person)
+	if err != nil {
+		return err
+	}
+	defer a.Close(context.WithoutCancel(cmd.Context()))
+	task, err := p.chosen(cmd.Context(), a)
+	if err != nil {
+		return err
+	}
+	in := session.Input{Task: task, Text: text, Origin: "person", MaxSteps: conf.MaxSteps}
+	if lines {
+		return p.lines(cmd.Context(), a, conf, in)
+	}
+	v := p.view(conf.Output, a.Trace)
+	if person {
+		v = &askingView{view: v, p: p, session: a.Session, lines: p.readLines(cmd.Context())}
+	}
+	return exitStatus(p.run(cmd.Context(), a, in, v))
+}
+
+// exitStatus turns a status into an error for cobra.
+func exitStatus(status int, err error) error {
+	if err != nil || status == 0 {
+		return err
+	}
+	return exit(status)
+}
+
+// prompt is the words of the command line with what was piped in after them.
+func (p *program) prompt(args []string) (string, error) {
+	text := strings.Join(args, " ")
+	if p.InTTY || p.In == nil {
+		return text, nil
+	}
+	info, err := p.In.Stat()
+	if err != nil || info.Mode()&os.ModeCharDevice != 0 { // closed, or /dev/null: nothing is piped
+		return text, nil
+	}
+	piped, err := io.ReadAll(io.LimitReader(p.In, maxInput+1))
+	if err != nil {
+		return "", fmt.Errorf("standard input: %w", err)
+	}
+	if len(piped) > maxInput {
+		return "", usageError{fmt.Errorf("standard input is larger than %d MB; name a file instead", maxInput>>20)}
+	}
+	if text == "" || strings.TrimSpace(string(piped)) == "" {
+		return text + strings.TrimSpace(string(piped)), nil
+	}
+	return text + "\n\n" + string(piped), nil
+}
+
+// maxInput bounds, in bytes, what is taken from standard input.
+const maxInput = 8 << 20
+
+// chosen is the task that --continue or --resume names; "": a new one.
+func (p *program) chosen(ctx context.Context, a *app.App) (string, error) {
+	ref := p.flags.resume
+	if p.flags.goOn {
+		ref = "last"
+	}
+	if ref == "" {
+		return "", nil
+	}
+	t, err := a.Trace.Find(ctx, ref)
+	if errors.Is(err, store.ErrNoTask) && p.flags.goOn {
+		return "", app.ErrNoRecord
+	}
+	return t.ID, err
+}
+
+// open builds the application and says what there is to say of the configuration.
+func (p *program) open(ctx context.Context, conf *config.Config, root string, person bool) (*app.App, error) {
+	rules, err := p.rules()
+	if err != nil {
+		return nil, err
+	}
+	a, err := app.Open(ctx, app.Options{
+		Config: conf, Root: root, State: p.state(), Env: p.Environ, Rules: rules, Version: p.Version, Client: "cli", Interactive: person,
+	})
+	for _, n := range conf.Notices {
+		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
+	}
+	return a, err
+}
+
+// run submits an input, shows its run to the end, and returns the exit status. The first interrupt stops the run, the
+// second leaves at once: the record says then that it was interrupted.
+func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view) (int, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	signals := p.Interrupts(ctx)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE) // so that a reader that went away is an error of the write, not our death
+	defer signal.Stop(pipe)
+
+	deltas := a.Session.Watch(ctx)
+	receipt, err := a.Session.Submit(ctx, in)
+	if err != nil {
+		return 0, v.refused(p.explain(err), err)
+	}
+	go func() {
+		for n := 0; ; n++ {
+			select {
+			case <-signals:
+			case <-ctx.Done():
+				return
+			}
+			if n > 0 {
+				os.Exit(statusInterrupted)
+			}
+			fmt.Fprintf(p.Err, "\n%s\n", p.say.Say("run.stopping"))
+			a.Session.Stop(receipt.Run)
+		}
+	}()
+	lost := make(chan error, 1)
+	go func() {
+		err := a.Session.Wait(ctx, receipt.Run)
+		if err != nil {
+			lost <- err
+			cancel() // no end will come into the record
+		}
+	}()
+	end, err := p.show(ctx, a, receipt, v, deltas)
+	if err != nil {
+		select {
+		case err = <-lost:
+			return 0, fmt.Errorf("%s", p.say.Say("error.record", err))
+		default:
+		}
+		a.Session.Stop(receipt.Run)
+		a.Session.Wait(context.WithoutCancel(ctx), receipt.Run)
+		return 0, fmt.Errorf("%s", p.say.Say("error.output", err))
+	}
+	a.Session.Wait(ctx, receipt.Run)
+	return statusOf(end), nil
+}
+
+// statusOf is the exit status of a run's end.
+func statusOf(end event.Payload) int {
+	switch e := end.(type) {
+	case event.RunCompleted:
+		if e.Denied > 0 {
+			return statusDenied
+		}
+		return 0
+	case event.RunFailed:
+		switch {
+		case e.Class == "auth":
+			return statusConfig
+		case strings.HasPrefix(e.Code, "limit."):
+			return statusLimit
+		}
+		return statusFailed
+	}
+	return statusInterrupted
+}

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"overt/internal/app"
+	"overt/internal/event"
+	"overt/internal/session"
+	"overt/internal/trace"
+)
+
+// view shows a run. Its methods are not called at once from two goroutines; an error of theirs means that the output
+// can't be written.
+type view interface {
+	// refused says that the input was not accepted, and gives the error to end with.
+	refused(m message, err error) error
+	event(e trace.Event) error
+	delta(d event.Delta) error
+}
+
+// view makes the view of an output form.
+func (p *program) view(output string, record *trace.Reader) view {
+	switch output {
+	case "json":
+		return &resultView{p: p, r: newResult()}
+	case "stream-json":
+		return &streamView{p: p}
+	}
+	return &textView{p: p, record: record, tools: map[string]*toolLine{}}
+}
+
+// show feeds the view until the run ends, and gives the payload of its end. A delta is shown only once the fact that it
+// follows has been.
+func (p *program) show(ctx context.Context, a *app.App, r session.Receipt, v view, deltas iter.Seq[event.Delta]) (event.Payload, error) {
+	f := &merger{v: v}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		for d := range deltas {
+			if f.delta(d) != nil {
+				cancel()
+				return
+			}
+		}
+	}()
+	for e, err := range a.Trace.Run(ctx, r.Run, r.Before) {
+		if err == nil {
+			err = f.event(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if e.Kind.Ends() && e.Run == r.Run {
+			return e.Payload, nil
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// merger puts deltas between the facts that they belong between.
+type merger struct {
+	mu   sync.Mutex
+	v    view
+	last event.Seq
+	held []event.Delta
+	err  error
+}
+
+func (m *merger) event(e trace.Event) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.err != nil {
+		return m.err
+	}
+	m.last = event.Seq(e.Seq)
+	if m.err = m.v.event(e); m.err != nil {
+		return m.err
+	}
+	held := m.held
+	m.held = nil
+	for _, d := range held {
+		if m.pass(d); m.err != nil {
+			return m.err
+		}
+	}
+	return nil
+}
+
+func (m *merger) delta(d event.Delta) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pass(d)
+	return m.err
+}
+
+func (m *merger) pass(d event.Delta) {
+	switch {
+	case m.err != nil:
+	case d.After > m.last:
+		m.held = append(m.held, d)
+	default:
+		m.err = m.v.delta(d)
+	}
+}

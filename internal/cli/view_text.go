@@ -1,0 +1,331 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"overt/internal/event"
+	"overt/internal/i18n"
+	"overt/internal/policy"
+	"overt/internal/trace"
+)
+
+// Rules of this view. Standard output gets the answer: streamed to a terminal, whole and byte for byte to anything
+// else, and nothing of a reply that turns out to be no answer. Standard error gets the rest, one line a thing. Content
+// is never trusted on a terminal. Nothing is coloured.
+
+// textView is the view for people.
+type textView struct {
+	p      *program
+	record *trace.Reader
+	tools  map[string]*toolLine // by call id
+
+	task  string // the task that was shown
+	text  string // of the last message of the model
+	shown int    // characters of the text that is arriving which are on the terminal
+	open  bool   // the terminal's line is not ended
+}
+
+// toolLine is a call as it is shown.
+type toolLine struct {
+	title string
+	shown bool
+}
+
+func (v *textView) refused(_ message, err error) error { return err }
+
+func (v *textView) event(e trace.Event) error {
+	if e.Prev >= 0 {
+		v.task = e.Task
+	}
+	switch d := e.Payload.(type) {
+	case event.RunInterrupted:
+		return v.interrupted(context.Background(), e.Task, d)
+	case event.CallStarted:
+		v.shown = 0
+		if d.Repairs > 0 {
+			v.note(v.p.say.Say("run.repaired", d.Repairs))
+		}
+	case event.CallCompleted:
+		v.http(strconv.Itoa(d.HTTP), d.Exchange)
+	case event.CallFailed:
+		v.failedCall(d)
+	case event.MessageAdded:
+		return v.message(d)
+	case event.ToolDecided:
+		v.decided(e.Subject, d)
+	case event.ToolStarted:
+		if t := v.tools[e.Subject]; t != nil && !d.ReadOnly {
+			v.title(t)
+		}
+	case event.FileChanged:
+		if t := v.tools[e.Subject]; t != nil {
+			v.block(strings.Split(strings.TrimRight(d.Diff, "\n"), "\n"), 40)
+		}
+	case event.ToolCompleted:
+		v.completed(e.Subject, d)
+	case event.RunCompleted:
+		return v.done(d.Steps, d.Usage, d.Denied, e.Task)
+	case event.RunFailed:
+		v.failed(d, e.Task)
+	case event.RunCancelled:
+		v.note(v.p.say.Say("run.cancelled"))
+	}
+	return nil
+}
+
+// delta shows text on a terminal while it arrives. After a gap the rest waits for the message.
+func (v *textView) delta(d event.Delta) error {
+	if d.Part != "text" || !v.p.OutTTY || d.From != v.shown {
+		return nil
+	}
+	v.shown += utf8.RuneCountInString(d.Text)
+	v.open = true
+	_, err := io.WriteString(v.p.Out, visible(d.Text))
+	return err
+}
+
+// message completes what a terminal shows of the model's text.
+func (v *textView) message(d event.MessageAdded) error {
+	if d.Role != "assistant" {
+		return nil
+	}
+	v.text = messageText(d)
+	if !v.p.OutTTY || v.text == "" {
+		return nil
+	}
+	rest := string([]rune(v.text)[min(v.shown, utf8.RuneCountInString(v.text)):])
+	v.open = false
+	_, err := io.WriteString(v.p.Out, visible(rest)+"\n")
+	if d.Cut != "" {
+		v.note(v.p.say.Say("run.cut", d.Cut))
+	}
+	return err
+}
+
+// done writes the answer where it was not streamed, and the sums.
+func (v *textView) done(steps int, u event.Usage, denied int, task string) error {
+	if !v.p.OutTTY {
+		text := v.text
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		if _, err := io.WriteString(v.p.Out, text); err != nil {
+			return err
+		}
+	}
+	v.sums(steps, u, denied, task)
+	return nil
+}
+
+func (v *textView) sums(steps int, u event.Usage, denied int, task string) {
+	parts := []string{v.p.plural("run.steps", steps), v.p.usage(u)}
+	if denied > 0 {
+		parts = append(parts, v.p.say.Say("run.denied", denied))
+	}
+	v.note(strings.Join(append(parts, v.p.say.Say("run.trace", short(task))), " · "))
+}
+
+func (v *textView) failed(d event.RunFailed, task string) {
+	if v.text != "" && !v.p.OutTTY {
+		v.note(v.p.say.Say("run.partial"))
+		v.block(strings.Split(v.text, "\n"), 20)
+	}
+	v.sums(d.Steps, d.Usage, d.Denied, task)
+	code := "run.failed"
+	if strings.HasPrefix(d.Code, "limit.") {
+		code = "run.limit"
+	}
+	detail := d.Detail
+	if detail == "" {
+		detail = d.Code
+	}
+	fmt.Fprintf(v.p.Err, "overt: %s\n", visible(v.p.say.Say(code, detail)))
+	for _, hint := range []string{"run.hint." + strings.TrimPrefix(d.Code, "limit."), "run.hint." + d.Class} {
+		if v.p.say.Has(hint) {
+			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(hint))
+		}
+	}
+}
+
+func (v *textView) failedCall(d event.CallFailed) {
+	status := v.p.say.Say("run.http.none")
+	if d.HTTP != 0 {
+		status = strconv.Itoa(d.HTTP)
+	}
+	v.http(status, d.Exchange)
+	if d.RetryIn != nil {
+		v.note(v.p.say.Say("run.retry", d.Message, strconv.FormatFloat(float64(*d.RetryIn)/1000, 'f', 1, 64)))
+	}
+}
+
+func (v *textView) http(status string, x event.Exchange) {
+	if v.p.flags.verbose {
+		v.note(v.p.say.Say("run.http", status, i18n.Number(x.Request.Bytes), i18n.Number(x.Response.Bytes), i18n.Number(x.DurationMS)))
+	}
+}
+
+func (v *textView) decided(id string, d event.ToolDecided) {
+	t := &toolLine{title: toolTitle(d)}
+	v.tools[id] = t
+	if d.Verdict != "deny" {
+		return
+	}
+	v.title(t)
+	if !d.Unasked {
+		why := v.p.say.Say("tool.denied.profile")
+		if d.Rule != "" {
+			why = v.p.say.Say("tool.denied.rule", d.Rule)
+		}
+		v.note("  " + why)
+		return
+	}
+	v.note("  " + v.p.say.Say("tool.denied.unasked"))
+	v.note("  " + v.p.say.Say("tool.allow.hint", denied(d).Allow))
+}
+
+func (v *textView) completed(id string, d event.ToolCompleted) {
+	t := v.tools[id]
+	if t == nil { // it never came to a decision
+		t = &toolLine{title: d.Name}
+	}
+	switch d.Status {
+	case event.StatusOK:
+		v.title(t)
+	case event.StatusDenied:
+		return
+	case event.StatusError:
+		v.title(t)
+		if d.Name != "run_command" {
+			line, _, _ := strings.Cut(d.Content, "\n")
+			v.note("  " + v.p.say.Say("tool.failed", line))
+		}
+	default:
+		v.title(t)
+		v.note("  " + v.p.say.Say("tool.status."+d.Status))
+	}
+	if d.Name == "run_command" && !v.p.flags.quiet {
+		v.block(strings.Split(strings.TrimRight(d.Content, "\n"), "\n"), 12)
+	}
+}
+
+// interrupted says what was under way when an earlier run died.
+func (v *textView) interrupted(ctx context.Context, task string, d event.RunInterrupted) error {
+	titles := map[string]string{}
+	for e, err := range v.record.Events(ctx, task) {
+		if err != nil {
+			return err
+		}
+		switch p := e.Payload.(type) {
+		case event.ToolDecided:
+			titles[e.Subject] = toolTitle(p)
+		case event.CallStarted:
+			titles[e.Subject] = v.p.say.Say("run.open.call", p.Model)
+		}
+	}
+	v.note(v.p.say.Say("run.interrupted"))
+	for _, id := range d.Open {
+		line := titles[id]
+		if slices.Contains(d.Ended, id) {
+			line = v.p.say.Say("run.open.ended", line)
+		}
+		v.note("  " + line)
+	}
+	v.note(v.p.say.Say("run.not_repeated"))
+	return nil
+}
+
+// title writes a call's line once.
+func (v *textView) title(t *toolLine) {
+	if !t.shown {
+		t.shown = true
+		v.note("• " + t.title)
+	}
+}
+
+// block writes lines behind a bar, at most n of them: the last ones count most.
+func (v *textView) block(lines []string, n int) {
+	if v.p.flags.quiet {
+		return
+	}
+	if more := len(lines) - n; more > 0 {
+		v.note("  │ " + v.p.say.Say("tool.more", more))
+		lines = lines[more:]
+	}
+	for _, l := range lines {
+		v.note("  │ " + l)
+	}
+}
+
+// note writes a line to standard error, on a line of its own.
+func (v *textView) note(line string) {
+	if v.open {
+		v.open = false
+		io.WriteString(v.p.Out, "\n")
+	}
+	fmt.Fprintln(v.p.Err, visible(strings.ReplaceAll(line, "\n", " ")))
+}
+
+// toolTitle is a call in one line: its name and what it is about.
+func toolTitle(d event.ToolDecided) string {
+	if d.Name == "run_command" {
+		line, rest, _ := strings.Cut(d.Preview, "\n")
+		if rest != "" {
+			line += " …"
+		}
+		return d.Name + "  " + line
+	}
+	for _, e := range d.Effects {
+		return d.Name + "  " + e.Target
+	}
+	return d.Name
+}
+
+// denied is a denial as front ends show it.
+func denied(d event.ToolDecided) denial {
+	out := denial{Tool: d.Name, Reasons: d.Reasons}
+	a := policy.Action{Tool: d.Name}
+	for _, e := range d.Effects {
+		a.Effects = append(a.Effects, policy.Effect{Kind: policy.EffectKind(e.Kind), Target: e.Target})
+		out.What = e.Target
+	}
+	if d.Unasked {
+		out.Allow = policy.Suggest(a)
+	}
+	return out
+}
+
+// usage is a sentence on tokens as reported.
+func (p *program) usage(u event.Usage) string {
+	if u.Coverage == "unavailable" || u.Output == nil || u.Fresh == nil {
+		return p.say.Say("run.usage.unknown")
+	}
+	in, out := *u.Fresh, i18n.Number(*u.Output)
+	for _, n := range []*int64{u.CacheRead, u.CacheWrite} {
+		if n != nil {
+			in += *n
+		}
+	}
+	switch {
+	case u.Coverage == "partial":
+		return p.say.Say("run.usage.partial", i18n.Number(in), out)
+	case u.CacheRead != nil:
+		return p.say.Say("run.usage", i18n.Number(in), i18n.Number(*u.CacheRead), out)
+	}
+	return p.say.Say("run.usage.plain", i18n.Number(in), out)
+}
+
+func (p *program) plural(code string, n int) string {
+	if n == 1 {
+		return p.say.Say(code + ".one")
+	}
+	return p.say.Say(code, n)
+}
+
+// short is enough of an id to name a task by.
+func short(id string) string { return id[max(0, len(id)-6):] }

@@ -1,0 +1,109 @@
+// Package trace is the door through which front ends read.
+//
+// A [Reader] gives facts in their public form ([Event]), tasks, calls and captured bodies. All of it is what the record
+// holds, with known secrets masked when it was written; nothing is computed anew, guessed or re-run, and what was not
+// reported stays unknown. The public form is the one of stream-json: package documentation of [Event] is its contract.
+//
+// A Reader takes no lease and changes nothing. It may be used by several goroutines and while other processes write.
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"time"
+
+	"overt/internal/event"
+	"overt/internal/store"
+)
+
+// Reader reads the record of a workspace.
+type Reader struct{ s *store.Store }
+
+// New makes a reader.
+func New(s *store.Store) *Reader { return &Reader{s} }
+
+// Event is the public form of a fact: what stream-json, and later the workbench and exports, give out. Fields are added,
+// never renamed. Prev is the number of the event before it in the same stream, 0 for the first.
+type Event struct {
+	Seq     int64           `json:"seq"`
+	Prev    int64           `json:"prev"`
+	Time    time.Time       `json:"time"`
+	Kind    event.Kind      `json:"kind"`
+	V       int             `json:"v"`
+	Session string          `json:"session,omitempty"`
+	Task    string          `json:"task,omitempty"`
+	Turn    string          `json:"turn,omitempty"`
+	Run     string          `json:"run,omitempty"`
+	Step    int             `json:"step,omitempty"`
+	Subject string          `json:"subject,omitempty"`
+	Data    json.RawMessage `json:"data"`
+	// Payload is Data for readers in Go.
+	Payload event.Payload `json:"-"`
+}
+
+func public(f event.Fact, prev int64) (Event, error) {
+	data, err := event.Encode(f.Data, nil, nil)
+	return Event{
+		Seq: int64(f.Seq), Prev: prev, Time: f.Time.UTC(), Kind: f.Kind, V: f.V, Session: f.Scope.Session, Task: f.Scope.Task,
+		Turn: f.Scope.Turn, Run: f.Scope.Run, Step: f.Scope.Step, Subject: f.Subject, Data: data, Payload: f.Data,
+	}, err
+}
+
+// Follow yields every event after a number, and goes on as facts are committed, by whichever process, until ctx ends.
+func (r *Reader) Follow(ctx context.Context, after event.Seq) iter.Seq2[Event, error] {
+	return chain(r.s.Follow(ctx, after))
+}
+
+// Run yields the events of one run, up to the one that ends it, waiting for them if need be. Prev chains them. Events of
+// other runs that recovery ended just before (run.interrupted) come first, outside the chain, with Prev -1.
+func (r *Reader) Run(ctx context.Context, run string, after event.Seq) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		prev := int64(0)
+		for f, err := range r.s.Follow(ctx, after) {
+			switch {
+			case err != nil:
+				yield(Event{}, err)
+				return
+			case f.Scope.Run != run && f.Kind != event.KindRunInterrupted:
+				continue
+			}
+			at := prev
+			if f.Scope.Run != run {
+				at = -1
+			}
+			e, err := public(f, at)
+			if !yield(e, err) || err != nil {
+				return
+			}
+			if f.Scope.Run == run {
+				prev = e.Seq
+				if f.Kind.Ends() {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Events yields what is recorded of a task now, in order.
+func (r *Reader) Events(ctx context.Context, task string) iter.Seq2[Event, error] {
+	return chain(r.s.Read(ctx, event.Path{Task: task, Facts: true}))
+}
+
+func chain(facts iter.Seq2[event.Fact, error]) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		prev := int64(0)
+		for f, err := range facts {
+			if err != nil {
+				yield(Event{}, err)
+				return
+			}
+			e, err := public(f, prev)
+			if !yield(e, err) || err != nil {
+				return
+			}
+			prev = e.Seq
+		}
+	}
+}
