@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -141,9 +140,10 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 func (c *Captures) remember(l *lane) ([]int64, error) {
 	var capture int64
 	var call string
+	var enc int
 	var list []byte
-	found, err := c.db.get(`SELECT c.id, c.call, b.parts FROM capture c JOIN body b ON b.id = c.request
-		WHERE c.lane = ? ORDER BY c.sent DESC, c.id DESC LIMIT 1`, []any{l.name}, &capture, &call, &list)
+	found, err := c.db.get(`SELECT c.id, c.call, b.enc, b.parts FROM capture c JOIN body b ON b.id = c.request
+		WHERE c.lane = ? ORDER BY c.sent DESC, c.id DESC LIMIT 1`, []any{l.name}, &capture, &call, &enc, &list)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func (c *Captures) remember(l *lane) ([]int64, error) {
 		l.parts, l.epoch = nil, c.mask.Epoch()
 		l.capture, l.call = capture, call
 	}
-	runs, err := readRuns(list)
+	runs, err := c.runs(enc, list)
 	return idsOf(runs), err
 }
 
@@ -240,7 +240,7 @@ func (c *Captures) received(id int64, r wire.Received, kept wire.Kept, body []by
 		if response, err = c.putBody(kept, ids); err != nil {
 			return err
 		}
-		timing = c.pack.zstd(appendTiming(nil, r.Chunks))
+		timing = c.pack.deflate(appendTiming(nil, r.Chunks))
 	}
 	if r.Status != 0 {
 		var err error
@@ -270,8 +270,9 @@ func (c *Captures) putChunks(body []byte) ([]int64, error) {
 }
 
 func (c *Captures) putBody(k wire.Kept, ids []int64) (int64, error) {
-	return c.db.insert(`INSERT INTO body (bytes, sha256, masked, parts) VALUES (?, ?, ?, ?)`,
-		k.Bytes, k.SHA256[:], k.Masked, appendRuns([]byte{}, ids))
+	enc, list := c.pack.pack(appendRuns(nil, ids))
+	return c.db.insert(`INSERT INTO body (bytes, sha256, masked, enc, parts) VALUES (?, ?, ?, ?, ?)`,
+		k.Bytes, k.SHA256[:], k.Masked, enc, list)
 }
 
 // putHeader keeps headers as JSON, without those that carry credentials.
@@ -314,37 +315,3 @@ func (c *Captures) putPart(owner string, data []byte) (int64, error) {
 	}
 	return c.db.insert(`INSERT INTO part (owner, chunk) VALUES (?, ?)`, owner, chunk)
 }
-
-// appendTiming writes for each chunk its length and the microseconds since the chunk before (the first: since the request
-// was sent), as unsigned varints. Differences compress; the times themselves do not.
-func appendTiming(out []byte, chunks []wire.Chunk) []byte {
-	var last int64
-	for _, ch := range chunks {
-		at := max(ch.After.Microseconds(), last)
-		out = binary.AppendUvarint(out, uint64(ch.Bytes))
-		out = binary.AppendUvarint(out, uint64(at-last))
-		last = at
-	}
-	return out
-}
-
-func readTiming(data []byte) ([]wire.Chunk, error) {
-	var out []wire.Chunk
-	var at uint64
-	for len(data) > 0 {
-		n, k := binary.Uvarint(data)
-		if k <= 0 {
-			return nil, errTiming
-		}
-		by, m := binary.Uvarint(data[k:])
-		if m <= 0 {
-			return nil, errTiming
-		}
-		at += by
-		out = append(out, wire.Chunk{Bytes: int(n), After: time.Duration(at) * time.Microsecond})
-		data = data[k+m:]
-	}
-	return out, nil
-}
-
-var errTiming = errors.New("the times of a response are damaged")

@@ -42,15 +42,14 @@ type querier interface {
 // migration is one step in the history of a file's form. Names never change, and steps are never edited.
 type migration struct{ name, sql string }
 
-// openDatabase opens a file. more is added to the settings of the writer.
-func openDatabase(ctx context.Context, path, more string, steps []migration, now func() time.Time) (*database, error) {
+func openDatabase(ctx context.Context, path string, steps []migration, now func() time.Time) (*database, error) {
 	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	var err error
-	if d.pool, err = sql.Open("sqlite", u.String()+settings+more); err != nil {
+	if d.pool, err = sql.Open("sqlite", u.String()+settings); err != nil {
 		return nil, d.explain(err)
 	}
 	d.pool.SetMaxOpenConns(1)
@@ -100,7 +99,7 @@ func (d *database) migrate(ctx context.Context, steps []migration, now func() ti
 		return err
 	}
 	if len(todo) == len(steps) {
-		if err := d.useWAL(ctx); err != nil {
+		if err := d.shape(ctx); err != nil {
 			return err
 		}
 	}
@@ -162,10 +161,14 @@ func (d *database) missing(ctx context.Context, steps []migration) ([]migration,
 	return todo, rows.Err()
 }
 
-// useWAL switches an empty file to write-ahead logging. SQLite does not wait for a lock here, so this does.
-func (d *database) useWAL(ctx context.Context) error {
+// form is what can be chosen only while a file is empty: space that is pruned can be given back. Pages stay at 4 KB; with
+// 8 KB a task of 400 steps took two to three per cent more.
+const form = `PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL`
+
+// shape gives an empty file its form. SQLite does not wait for a lock here, so this does.
+func (d *database) shape(ctx context.Context) error {
 	for deadline := time.Now().Add(busyTimeout); ; {
-		_, err := d.conn.ExecContext(ctx, `PRAGMA journal_mode = WAL`)
+		_, err := d.conn.ExecContext(ctx, form)
 		if err == nil || code(err) != sqlite3.SQLITE_BUSY || time.Now().After(deadline) {
 			return err
 		}

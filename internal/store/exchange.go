@@ -110,7 +110,7 @@ func (c *Captures) fill(ctx context.Context, out *Capture, url, header, request 
 	if out.Response, err = c.body(ctx, response.Int64); err != nil {
 		return err
 	}
-	times, err := c.pack.unpack(encZstd, timing)
+	times, err := c.pack.unpack(encDeflate, timing)
 	if err != nil {
 		return err
 	}
@@ -131,16 +131,27 @@ func (c *Captures) header(ctx context.Context, part int64) (http.Header, error) 
 func (c *Captures) body(ctx context.Context, id int64) (*Body, error) {
 	b := &Body{}
 	var sum, list []byte
-	err := c.db.read.QueryRowContext(ctx, `SELECT bytes, sha256, masked, parts FROM body WHERE id = ?`, id).Scan(&b.Bytes, &sum, &b.Masked, &list)
+	var enc int
+	err := c.db.read.QueryRowContext(ctx, `SELECT bytes, sha256, masked, enc, parts FROM body WHERE id = ?`, id).
+		Scan(&b.Bytes, &sum, &b.Masked, &enc, &list)
 	if err != nil {
 		return nil, fmt.Errorf("body %d: %w", id, err)
 	}
 	copy(b.SHA256[:], sum)
-	runs, err := readRuns(list)
+	runs, err := c.runs(enc, list)
 	if err == nil {
 		b.Parts, err = c.parts(ctx, runs)
 	}
 	return b, err
+}
+
+// runs reads a part list.
+func (c *Captures) runs(enc int, list []byte) ([]run, error) {
+	list, err := c.pack.unpack(enc, list)
+	if err != nil {
+		return nil, err
+	}
+	return readRuns(list)
 }
 
 // parts reads parts in the order of a list.

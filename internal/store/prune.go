@@ -108,17 +108,18 @@ func (c *Captures) named() (map[int64]bool, error) {
 		return nil, err
 	}
 	rows.Close()
-	lists, err := c.db.conn.QueryContext(context.Background(), `SELECT parts FROM body`)
+	lists, err := c.db.conn.QueryContext(context.Background(), `SELECT enc, parts FROM body`)
 	if err != nil {
 		return nil, err
 	}
 	defer lists.Close()
 	for lists.Next() {
+		var enc int
 		var list []byte
-		if err := lists.Scan(&list); err != nil {
+		if err := lists.Scan(&enc, &list); err != nil {
 			return nil, err
 		}
-		runs, err := readRuns(list)
+		runs, err := c.runs(enc, list)
 		if err != nil {
 			return nil, err
 		}

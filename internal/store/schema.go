@@ -12,7 +12,7 @@ CREATE TABLE fact (
   session INTEGER, task INTEGER, turn INTEGER, run INTEGER, step INTEGER, -- name.id
   subject TEXT,                -- with ~ for the letters of the run
   parent  INTEGER,             -- nodes only; 0 = root
-  enc     INTEGER NOT NULL,    -- 0 JSON, 1 zstd
+  enc     INTEGER NOT NULL,    -- 0 JSON, 1 deflate with dictionary 1
   data    BLOB
 );
 CREATE INDEX fact_task ON fact (task, seq) WHERE task IS NOT NULL;
@@ -59,11 +59,11 @@ CREATE TABLE part (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, chunk INTEGER NO
 CREATE UNIQUE INDEX part_key ON part (chunk, owner);
 CREATE TABLE body (
   id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, sha256 BLOB NOT NULL, masked INTEGER NOT NULL DEFAULT 0,
-  parts BLOB NOT NULL); -- the whole list as varint runs
+  enc INTEGER NOT NULL, parts BLOB NOT NULL); -- the whole list as varint runs
 CREATE TABLE capture (
   id INTEGER PRIMARY KEY, call TEXT NOT NULL UNIQUE, lane TEXT NOT NULL, prev INTEGER, shared INTEGER NOT NULL, -- equal leading parts with prev
   method TEXT NOT NULL, url INTEGER NOT NULL, request_headers INTEGER NOT NULL, request INTEGER NOT NULL REFERENCES body, sent INTEGER NOT NULL, -- url, headers: part ids
-  status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- zstd of varint pairs
+  status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- deflated varints
   ended INTEGER, error TEXT);
 CREATE INDEX capture_lane ON capture (lane, sent);
 CREATE TABLE output (id TEXT PRIMARY KEY, body INTEGER NOT NULL REFERENCES body, capped INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;

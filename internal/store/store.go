@@ -76,11 +76,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.mask == nil {
 		s.mask = redact.New()
 	}
-	if s.facts, err = openDatabase(ctx, filepath.Join(dir, "overt.db"), "", factMigrations(), s.now); err != nil {
+	if s.facts, err = openDatabase(ctx, filepath.Join(dir, "overt.db"), factMigrations(), s.now); err != nil {
 		return nil, err
 	}
-	// Captures are pruned; incremental vacuum gives the space back. It can be chosen only before the first table is made.
-	captures, err := openDatabase(ctx, filepath.Join(dir, "captures.db"), "&_pragma=auto_vacuum(2)", captureMigrations(), s.now)
+	captures, err := openDatabase(ctx, filepath.Join(dir, "captures.db"), captureMigrations(), s.now)
 	if err != nil {
 		return nil, errors.Join(err, s.facts.close())
 	}

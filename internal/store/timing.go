@@ -1,0 +1,62 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"overt/internal/wire"
+)
+
+// The times of a response are kept as unsigned varints, as encoding/binary writes them: the number of chunks, the length of
+// each, then for each the microseconds since the chunk before (the first: since the request was sent). Lengths together
+// and differences compress well; pairs of lengths and times do not.
+
+func appendTiming(out []byte, chunks []wire.Chunk) []byte {
+	out = binary.AppendUvarint(out, uint64(len(chunks)))
+	for _, c := range chunks {
+		out = binary.AppendUvarint(out, uint64(c.Bytes))
+	}
+	last := int64(0)
+	for _, c := range chunks {
+		at := max(c.After.Microseconds(), last)
+		out = binary.AppendUvarint(out, uint64(at-last))
+		last = at
+	}
+	return out
+}
+
+var errTiming = errors.New("the times of a response are damaged")
+
+func readTiming(data []byte) ([]wire.Chunk, error) {
+	next := func() (uint64, bool) {
+		v, n := binary.Uvarint(data)
+		if n <= 0 {
+			return 0, false
+		}
+		data = data[n:]
+		return v, true
+	}
+	n, ok := next()
+	if !ok || n > uint64(len(data)) {
+		return nil, errTiming
+	}
+	out := make([]wire.Chunk, n)
+	for i := range out {
+		v, ok := next()
+		if !ok {
+			return nil, errTiming
+		}
+		out[i].Bytes = int(v)
+	}
+	var at uint64
+	for i := range out {
+		v, ok := next()
+		if !ok {
+			return nil, errTiming
+		}
+		at += v
+		out[i].After = time.Duration(at) * time.Microsecond
+	}
+	return out, nil
+}
