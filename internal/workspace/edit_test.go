@@ -1,0 +1,236 @@
+package workspace_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"overt/internal/workspace"
+)
+
+func TestReplace(t *testing.T) {
+	for _, c := range []struct {
+		name, data string
+		edit       workspace.Edit
+		want       string
+		lines      []int
+	}{
+		{"unique", "a\nb\nc\n", workspace.Edit{Old: "b", New: "x"}, "a\nx\nc\n", []int{2}},
+		{"no final newline stays", "a\nb", workspace.Edit{Old: "b", New: "x"}, "a\nx", []int{2}},
+		{"delete a line", "a\nb\nc\n", workspace.Edit{Old: "b\n", New: ""}, "a\nc\n", []int{2}},
+		{"append", "a\n", workspace.Edit{Old: "a\n", New: "a\nb\n"}, "a\nb\n", []int{1}},
+		{"pinned", "x\nx\nx\n", workspace.Edit{Old: "x", New: "y", Lines: []int{2}}, "x\ny\nx\n", []int{2}},
+		{"pinned by several lines", "x\na\nb\nx\n", workspace.Edit{Old: "x", New: "y", Lines: []int{2, 3, 4}}, "x\na\nb\ny\n", []int{4}},
+		{"duplicates count once", "x\nx\n", workspace.Edit{Old: "x", New: "y", Lines: []int{1, 1, 1}}, "y\nx\n", []int{1}},
+		{"only the start must be on the line", "a\nb\na\nb\n", workspace.Edit{Old: "a\nb", New: "z", Lines: []int{3}}, "a\nb\nz\n", []int{3}},
+		{"all", "x x\nx\n", workspace.Edit{Old: "x", New: "yy", All: true}, "yy yy\nyy\n", []int{1, 2}},
+		{"all with lines changes the whole file", "x\nx\nx\n", workspace.Edit{Old: "x", New: "y", All: true, Lines: []int{2}}, "y\ny\ny\n", []int{1, 2, 3}},
+		{"all does not overlap", "aaaa a\n", workspace.Edit{Old: "aa", New: "b", All: true}, "bb a\n", []int{1}},
+		{"CRLF matched by LF", "a\r\nb\r\nc\r\n", workspace.Edit{Old: "a\nb\n", New: "x\ny\nz\n"}, "x\r\ny\r\nz\r\nc\r\n", []int{1}},
+		{"CRLF within one line", "a\r\nb\r\n", workspace.Edit{Old: "a", New: "x\ny"}, "x\r\ny\r\nb\r\n", []int{1}},
+		{"CRLF on the last line without an end", "a\r\nb", workspace.Edit{Old: "b", New: "x\ny"}, "a\r\nx\r\ny", []int{2}},
+		{"CRLF in the call, LF in the file", "a\nb\n", workspace.Edit{Old: "a\r\nb", New: "x\r\ny"}, "x\ny\n", []int{1}},
+		{"mixed: each place its own", "a\r\nb\nc\r\n", workspace.Edit{Old: "a\nb\nc\n", New: "1\n2\n3\n4\n"}, "1\r\n2\n3\r\n4\r\n", []int{1}},
+		{"mixed: LF part", "a\r\nb\nc\n", workspace.Edit{Old: "b\n", New: "x\ny\n"}, "a\r\nx\ny\nc\n", []int{2}},
+		{"match that begins with a line end", "a\r\nb\r\n", workspace.Edit{Old: "\nb", New: "\nx"}, "a\r\nx\r\n", []int{1}},
+		{"lone CR is a character", "a\rb\n", workspace.Edit{Old: "a\rb", New: "c\rd"}, "c\rd\n", []int{1}},
+		{"CR CR LF", "a\r\r\nb\n", workspace.Edit{Old: "b", New: "x"}, "a\r\r\nx\n", []int{2}},
+		{"BOM stays", "\uFEFFa\nb\n", workspace.Edit{Old: "a", New: "x"}, "\uFEFFx\nb\n", []int{1}},
+		{"not ASCII", "漢字\n日本\n", workspace.Edit{Old: "日本", New: "中国"}, "漢字\n中国\n", []int{2}},
+		{"last line of the file may be pinned", "a\nb", workspace.Edit{Old: "b", New: "x", Lines: []int{2}}, "a\nx", []int{2}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := workspace.Replace([]byte(c.data), c.edit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got.Bytes) != c.want || !slices.Equal(got.Lines, c.lines) {
+				t.Errorf("got %q at %v, want %q at %v", got.Bytes, got.Lines, c.want, c.lines)
+			}
+		})
+	}
+}
+
+func TestReplaceErrors(t *testing.T) {
+	many := make([]int, 65)
+	for i := range many {
+		many[i] = i + 1
+	}
+	long := strings.Repeat("x\n", 100)
+	for _, c := range []struct {
+		name, data string
+		edit       workspace.Edit
+		code       string
+		says       []string
+	}{
+		{"empty old", "a\n", workspace.Edit{New: "x"}, workspace.CodeEmptyOld, []string{"old_string is empty"}},
+		{"same", "a\n", workspace.Edit{Old: "a", New: "a"}, workspace.CodeSame, []string{"same"}},
+		{"same but for line ends", "a\r\nb\n", workspace.Edit{Old: "a\r\nb", New: "a\nb"}, workspace.CodeSame, nil},
+		{"empty list", "a\n", workspace.Edit{Old: "a", New: "b", Lines: []int{}}, workspace.CodeBadLines, []string{"empty list", "leave lines out"}},
+		{"below 1", "a\n", workspace.Edit{Old: "a", New: "b", Lines: []int{1, 0}}, workspace.CodeBadLines, []string{"element 2", "is 0"}},
+		{"past the end", "a\nb\nc\n", workspace.Edit{Old: "a", New: "b", Lines: []int{99}}, workspace.CodeBadLines, []string{"only 3 lines", "99"}},
+		{"a final newline begins no line", "a\nb\n", workspace.Edit{Old: "a", New: "b", Lines: []int{3}}, workspace.CodeBadLines, []string{"only 2 lines"}},
+		{"too many lines", long, workspace.Edit{Old: "x", New: "b", Lines: many}, workspace.CodeBadLines, []string{"65 lines", "at most 64"}},
+		{"elsewhere", "a\nb\nc\n", workspace.Edit{Old: "c", New: "x", Lines: []int{1}}, workspace.CodeOtherLines, []string{"does not start on line 1", "starts on line 3"}},
+		{"elsewhere, many", long, workspace.Edit{Old: "x\nx\nx", New: "b", Lines: []int{100}}, workspace.CodeOtherLines, []string{"lines 1, 2, 3", "and 90 more"}},
+		{"all, but none on the lines", "a\nb\n", workspace.Edit{Old: "b", New: "x", Lines: []int{1}, All: true}, workspace.CodeOtherLines, []string{"starts on line 2"}},
+		{"several", "x\ny\nx\n", workspace.Edit{Old: "x", New: "b"}, workspace.CodeSeveral, []string{"2 times", "lines 1, 3", "replace_all"}},
+		{"several on one line", "x x\n", workspace.Edit{Old: "x", New: "b", Lines: []int{1}}, workspace.CodeSeveral, []string{"2 times"}},
+		{"overlapping matches are several", "aaa\n", workspace.Edit{Old: "aa", New: "b"}, workspace.CodeSeveral, []string{"2 times"}},
+		{"nowhere", "a\nb\n", workspace.Edit{Old: "zzzz", New: "b"}, workspace.CodeNoMatch, []string{"nowhere", "read the file again"}},
+		{"nowhere, but like it", "one\n  return foo(bar, 1)\nthree\n", workspace.Edit{Old: "return foo(baz, 1)", New: "b"}, workspace.CodeNoMatch, []string{"line 2", "alike"}},
+		{"white space differs", "one\n\tif x {\n\t\ty()\n\t}\n", workspace.Edit{Old: "    if x {\n        y()\n    }", New: "b"}, workspace.CodeNoMatch, []string{"lines 2-4", "white space"}},
+		{"binary", "a\x00b", workspace.Edit{Old: "a", New: "b"}, workspace.CodeBinary, []string{"byte 2"}},
+		{"not UTF-8", "a\xffb", workspace.Edit{Old: "a", New: "b"}, workspace.CodeEncoding, []string{"UTF-8"}},
+		{"empty file", "", workspace.Edit{Old: "a", New: "b"}, workspace.CodeNoMatch, nil},
+		{"lines in an empty file", "", workspace.Edit{Old: "a", New: "b", Lines: []int{1}}, workspace.CodeBadLines, []string{"only 0 lines"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := workspace.Replace([]byte(c.data), c.edit)
+			var e *workspace.EditError
+			if !errors.As(err, &e) {
+				t.Fatalf("got %+v, %v", got, err)
+			}
+			if e.Code != c.code {
+				t.Errorf("code %s, want %s", e.Code, c.code)
+			}
+			for _, s := range c.says {
+				if !strings.Contains(e.Text, s) {
+					t.Errorf("%q does not say %q", e.Text, s)
+				}
+			}
+			if strings.Contains(e.Text, "\n") {
+				t.Errorf("%q has several lines", e.Text)
+			}
+		})
+	}
+}
+
+// TestReplaceKeepsTheRest: whatever the line ends, an edit changes the matched span and nothing else, and what comes
+// out reads as if the edit had been made on text with plain line ends.
+func TestReplaceKeepsTheRest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		word := rapid.SampledFrom([]string{"", "a", "b", "ab", "漢", " ", "x\ry"})
+		end := rapid.SampledFrom([]string{"\n", "\r\n"})
+		var data strings.Builder
+		n := rapid.IntRange(1, 8).Draw(t, "lines")
+		for i := range n {
+			data.WriteString(word.Draw(t, "word") + word.Draw(t, "word"))
+			if i < n-1 || rapid.Bool().Draw(t, "final") {
+				data.WriteString(end.Draw(t, "end"))
+			}
+		}
+		before := data.String()
+		plain := strings.ReplaceAll(before, "\r\n", "\n")
+		if plain == "" {
+			return
+		}
+		runes := []rune(plain)
+		from := rapid.IntRange(0, len(runes)-1).Draw(t, "from")
+		to := rapid.IntRange(from+1, len(runes)).Draw(t, "to")
+		old := string(runes[from:to])
+		with := strings.ReplaceAll(strings.Join(rapid.SliceOfN(word, 0, 3).Draw(t, "new"), "\n"), "\r\n", "\n")
+		all := rapid.Bool().Draw(t, "all")
+
+		got, err := workspace.Replace([]byte(before), workspace.Edit{Old: old, New: with, All: all})
+		if err != nil {
+			var e *workspace.EditError
+			if !errors.As(err, &e) || e.Code != workspace.CodeSeveral && e.Code != workspace.CodeSame {
+				t.Fatalf("%q in %q: %v", old, before, err)
+			}
+			return
+		}
+		count := 1
+		if all {
+			count = -1
+		}
+		if want := strings.Replace(plain, old, with, count); strings.ReplaceAll(string(got.Bytes), "\r\n", "\n") != want {
+			t.Fatalf("%q -> %q in %q: got %q", old, with, before, got.Bytes)
+		}
+		if all {
+			return
+		}
+		// The bytes before and after the span are those of the file.
+		head := offset(before, strings.Index(plain, old))
+		tail := before[offset(before, strings.Index(plain, old)+len(old)):]
+		if !bytes.HasPrefix(got.Bytes, []byte(before[:head])) || !bytes.HasSuffix(got.Bytes, []byte(tail)) {
+			t.Fatalf("%q -> %q in %q: got %q, which changes more", old, with, before, got.Bytes)
+		}
+	})
+}
+
+// offset finds the place in text with its own line ends of a place in text with plain ones.
+func offset(text string, plain int) int {
+	i := 0
+	for ; plain > 0; plain-- {
+		if strings.HasPrefix(text[i:], "\r\n") {
+			i++
+		}
+		i++
+	}
+	return i
+}
+
+func FuzzReplace(f *testing.F) {
+	f.Add("a\r\nb\nc", "a\nb", "x\n", 1, false)
+	f.Add("xx", "x", "", 0, true)
+	f.Fuzz(func(t *testing.T, data, old, with string, line int, all bool) {
+		e := workspace.Edit{Old: old, New: with, All: all}
+		if line != 0 {
+			e.Lines = []int{line}
+		}
+		got, err := workspace.Replace([]byte(data), e)
+		if err != nil {
+			return
+		}
+		if got.Count < 1 || len(got.Lines) < 1 || !utf8.ValidString(data) {
+			t.Fatalf("%+v", got)
+		}
+		if strings.Count(data, "\r\n") == strings.Count(data, "\n") && strings.Count(with, "\r") == 0 && strings.Count(data, "\r") == strings.Count(data, "\r\n") && strings.Count(data, "\n") > 0 {
+			if out := string(got.Bytes); strings.Count(out, "\r\n") != strings.Count(out, "\n") {
+				t.Fatalf("%q became %q: mixed line ends", data, out)
+			}
+		}
+	})
+}
+
+func TestDiff(t *testing.T) {
+	for _, c := range []struct{ name, before, after, want string }{
+		{"change", "a\nb\nc\n", "a\nx\nc\n", "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n a\n-b\n+x\n c\n"},
+		{"no final newline", "a", "b", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n\\ No newline at end of file\n"},
+		{"line ends are seen", "a\r\n", "a\n", "--- a/f\n+++ b/f\n@@ -1 +1 @@\n-a\r\n+a\n"},
+		{"same", "a\n", "a\n", ""},
+		{"binary", "a\x00", "b", ""},
+		{"too large to read", "", strings.Repeat("line\n", 100_000), ""},
+		{"too large to make", strings.Repeat("line\n", 1_000_000), "x", ""},
+	} {
+		if got := workspace.Diff("f", []byte(c.before), []byte(c.after)); got != c.want {
+			t.Errorf("%s: got %.300q", c.name, got)
+		}
+	}
+	if got := workspace.Diff("f", nil, []byte("a\n")); got != "--- /dev/null\n+++ b/f\n@@ -0,0 +1 @@\n+a\n" {
+		t.Errorf("new file: got %q", got)
+	}
+}
+
+func BenchmarkReplace(b *testing.B) {
+	var data bytes.Buffer
+	for i := range 50_000 {
+		fmt.Fprintf(&data, "line %d of the file, which is long\r\n", i)
+	}
+	b.SetBytes(int64(data.Len()))
+	for b.Loop() {
+		if _, err := workspace.Replace(data.Bytes(), workspace.Edit{Old: "line 40000 of\n", New: "x"}); err == nil {
+			b.Fatal("no error")
+		}
+		if _, err := workspace.Replace(data.Bytes(), workspace.Edit{Old: "line 40000 of", New: "x"}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
