@@ -52,10 +52,11 @@ func spoken(search string, body []byte) time.Duration {
 	const unit = `(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)`
 	words := regexp.MustCompile(`(?:try again in|retry in|retry after|reset after|reset in) (\d[0-9.hms]*) ?` + unit + `?\b`)
 	if m := words.FindStringSubmatch(search); m != nil {
-		if d, err := time.ParseDuration(m[1]); err == nil {
+		count := strings.TrimRight(m[1], ".") // the end of the sentence
+		if d, err := time.ParseDuration(count); err == nil {
 			return d
 		}
-		return number(m[1], unitOf(m[2]))
+		return number(count, unitOf(m[2]))
 	}
 	delay := regexp.MustCompile(`"retryDelay"\s*:\s*"([0-9.]+s)"`)
 	if m := delay.FindSubmatch(body); m != nil {

@@ -1,0 +1,260 @@
+package provider_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"overt/internal/llm"
+	"overt/internal/provider"
+	"overt/internal/scripted"
+	"overt/internal/wire"
+)
+
+func assistant(key string, blocks ...llm.Block) llm.Message {
+	return llm.Message{Role: llm.Assistant, Key: key, Blocks: blocks}
+}
+
+func callBlock(id, name, args string) llm.Block {
+	return llm.Block{Type: llm.Call, Owner: "c" + id, Call: &llm.ToolCall{ID: id, Name: name, Arguments: args}}
+}
+
+func TestRequestBytes(t *testing.T) {
+	temperature := 0.5
+	q := &llm.Request{
+		ID: "cal_1", Lane: "lane", Tools: toolSpecs()[:2],
+		System: []llm.Block{{Type: llm.Text, Text: "You are <b> & \"c\".", Owner: "s1"}, {Type: llm.Text, Text: "Rules", Owner: "s2"}},
+		Messages: []llm.Message{
+			{Role: llm.User, Blocks: []llm.Block{{Type: llm.Text, Text: "note", Owner: "n"}, {Type: llm.Text, Text: "do\nit", Owner: "u"}}},
+			assistant("", llm.Block{Type: llm.Reasoning, Text: "secret thought"}, llm.Block{Type: llm.Text, Text: "ok", Owner: "a"},
+				callBlock("1", "read", `{"path": "x"}`), callBlock("2", "bash", "not json")),
+			{Role: llm.Tool, Blocks: []llm.Block{
+				{Type: llm.Result, Owner: "r1", Result: &llm.ToolResult{ID: "1", Name: "read", Content: "a\x00b\xffc\u2028"}},
+				{Type: llm.Result, Owner: "r2", Result: &llm.ToolResult{ID: "2", Name: "bash", Content: "\x1b[0m"}},
+			}},
+			user("more"),
+		},
+		Params: llm.Params{Temperature: &temperature, MaxTokens: 99, ToolChoice: "none"},
+	}
+	m, server, k := start(t, scripted.Script{Replies: []scripted.Reply{{Text: "ok"}}}, nil)
+	if _, err := m.Stream(ctxOf(t), q, nil); err != nil {
+		t.Fatal(err)
+	}
+	want := `{"model":"m","stream":true,"stream_options":{"include_usage":true},"temperature":0.5,"max_tokens":99,"tools":[` +
+		`{"type":"function","function":{"name":"read","description":"reads","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}},` +
+		`{"type":"function","function":{"name":"bash","description":"runs","parameters":{"type":"object","properties":{"command":{"type":"string"}}}}}],` +
+		`"messages":[{"role":"system","content":"You are <b> & \"c\".\n\nRules"},{"role":"user","content":"note\n\ndo\nit"},` +
+		`{"role":"assistant","content":"ok","tool_calls":[{"id":"1","type":"function","function":{"name":"read","arguments":"{\"path\": \"x\"}"}},{"id":"2","type":"function","function":{"name":"bash","arguments":"{}"}}]},` +
+		"{\"role\":\"tool\",\"tool_call_id\":\"1\",\"content\":\"a\uFFFDb\uFFFDc\u2028\"},{\"role\":\"tool\",\"tool_call_id\":\"2\",\"content\":\"\\u001b[0m\"}," +
+		`{"role":"user","content":"more"}],"tool_choice":"none"}`
+	if got := string(server.Log()[0].Request); got != want {
+		t.Errorf("sent\n%s\nwant\n%s", got, want)
+	}
+	var owners []string
+	for _, p := range k.sent[0].Body {
+		owners = append(owners, p.Owner)
+	}
+	if got := strings.Join(owners, ","); got != ",t,t,,s1,s2,n,u,a,c1,c2,r1,r2,u," {
+		t.Errorf("owners %s", got)
+	}
+	h := k.sent[0].Header
+	if h.Get("Accept") != "text/event-stream" || h.Get("Content-Type") != "application/json" || h.Get("User-Agent") != "overt/test" {
+		t.Errorf("header %v", h)
+	}
+}
+
+func TestQuirksInRequests(t *testing.T) {
+	q := &llm.Request{Messages: []llm.Message{
+		user("x"), assistant("", llm.Block{Type: llm.Reasoning, Text: "r", Carrier: "reasoning"}, callBlock("1", "now", "{}")), result("1", "now", "12:00"),
+		assistant("", llm.Block{Type: llm.Reasoning, Text: "r2", Carrier: "reasoning"}, llm.Block{Type: llm.Text, Text: "noon"}), user("y"),
+	}}
+	for _, c := range []struct {
+		quirks provider.Quirks
+		want   string
+	}{
+		{provider.Quirks{}, `{"role":"assistant","content":null,"tool_calls"`},
+		{provider.Quirks{EmptyContent: true}, `{"role":"assistant","content":"","tool_calls"`},
+		{provider.Quirks{Reasoning: provider.ReplayToolTurns}, `{"role":"assistant","content":null,"reasoning":"r","tool_calls"`},
+		{provider.QuirksFor("", "https://api.moonshot.cn/v1"), `{"role":"assistant","content":null,"reasoning_content":"r","tool_calls"`},
+		{provider.Quirks{NoStreamUsage: true}, `"stream":true,"messages"`},
+	} {
+		m, k := against(t, true, raw(200, sse(), stream("stop", `"content":"ok"`)))
+		o := provider.Options{Wire: newWire(t, k), Model: "m", Stream: true, Quirks: c.quirks}
+		o.Endpoint = serverOf(t, m, k)
+		if _, err := provider.New(o).Stream(ctxOf(t), q, nil); err != nil {
+			t.Fatal(err)
+		}
+		got := string(join(k.sent[len(k.sent)-1].Body))
+		if !strings.Contains(got, c.want) || !strings.Contains(got, `{"role":"assistant","content":"noon"}`) {
+			t.Errorf("%+v sent %s", c.quirks, got)
+		}
+	}
+}
+
+// serverOf learns a raw server's address by one call.
+func serverOf(t *testing.T, m llm.Model, k *sink) string {
+	t.Helper()
+	if _, err := m.Stream(ctxOf(t), say("x"), nil); err != nil {
+		t.Fatal(err)
+	}
+	return "http://" + hostOf(k)
+}
+
+func TestQuirksFor(t *testing.T) {
+	for _, c := range []struct {
+		preset, url string
+		want        provider.Replay
+	}{
+		{"deepseek", "", provider.ReplayToolTurns},
+		{"", "https://api.deepseek.com/v1", provider.ReplayToolTurns},
+		{"", "https://DEEPSEEK.com.", provider.ReplayToolTurns},
+		{"", "https://api.deepseek.com.evil.example", ""},
+		{"", "https://notdeepseek.com", ""},
+		{"", "https://token-plan-cn.xiaomimimo.com/v1", provider.ReplayToolTurns},
+		{"", "https://api.moonshot.ai/v1", provider.ReplayToolTurns},
+		{"openai", "https://api.openai.com/v1", ""},
+		{"", "://", ""},
+	} {
+		if got := provider.QuirksFor(c.preset, c.url).Reasoning; got != c.want {
+			t.Errorf("%q %q: %q", c.preset, c.url, got)
+		}
+	}
+}
+
+func TestChatURL(t *testing.T) {
+	for base, want := range map[string]string{
+		"https://api.deepseek.com":                          "https://api.deepseek.com/v1/chat/completions",
+		"https://api.deepseek.com/":                         "https://api.deepseek.com/v1/chat/completions",
+		"http://localhost:8080":                             "http://localhost:8080/v1/chat/completions",
+		"http://localhost:11434/v1/":                        "http://localhost:11434/v1/chat/completions",
+		"https://api.z.ai/api/coding/paas/v4":               "https://api.z.ai/api/coding/paas/v4/chat/completions",
+		"https://x.example/v1beta/openai/":                  "https://x.example/v1beta/openai/chat/completions",
+		"https://dashscope.aliyuncs.com/compatible-mode/v1": "https://dashscope.aliyuncs.com/compatible-mode/v1/chat/completions",
+		"https://x.example/v1/chat/completions":             "https://x.example/v1/chat/completions",
+		" https://x.example/v1?api-version=2 ":              "https://x.example/v1/chat/completions?api-version=2",
+		"https://x.example/vault":                           "https://x.example/vault/v1/chat/completions",
+		"localhost:8080":                                    "",
+		"/v1":                                               "",
+		"ftp://x.example":                                   "",
+		"":                                                  "",
+	} {
+		got, err := provider.ChatURL(base)
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v", base, got, err)
+		}
+	}
+	_, err := provider.New(provider.Options{Endpoint: "nowhere"}).Stream(ctxOf(t), say("x"), nil)
+	if e := asError(t, err); e.Class != llm.Invalid || !strings.Contains(e.Message, "http://") {
+		t.Errorf("%+v", e)
+	}
+}
+
+func TestBadSchemaIsNotSent(t *testing.T) {
+	m, server, _ := start(t, scripted.Script{}, nil)
+	q := say("x")
+	q.Tools = []llm.ToolSpec{{Name: "broken", Schema: json.RawMessage(`{"type":`)}}
+	_, err := m.Stream(ctxOf(t), q, nil)
+	if e := asError(t, err); e.Class != llm.Invalid || !strings.Contains(e.Message, "broken") || len(server.Log()) != 0 {
+		t.Errorf("%+v", e)
+	}
+}
+
+// history draws a valid history.
+func history(t *rapid.T) []llm.Message {
+	var out []llm.Message
+	n := 0
+	words := rapid.StringN(1, 20, -1)
+	for range rapid.IntRange(1, 8).Draw(t, "turns") {
+		n++
+		out = append(out, llm.Message{Role: llm.User, Key: fmt.Sprint("u", n), Blocks: []llm.Block{{Type: llm.Text, Text: "." + words.Draw(t, "u"), Owner: fmt.Sprint(n)}}})
+		n++
+		a := assistant(fmt.Sprint("a", n))
+		var results []llm.Block
+		if rapid.Bool().Draw(t, "text") {
+			a.Blocks = append(a.Blocks, llm.Block{Type: llm.Text, Text: "." + words.Draw(t, "a"), Owner: fmt.Sprint(n)})
+		}
+		for i := range rapid.IntRange(0, 3).Draw(t, "calls") {
+			id := fmt.Sprintf("%d-%d", n, i)
+			args, _ := json.Marshal(map[string]string{"path": words.Draw(t, "args")})
+			a.Blocks = append(a.Blocks, callBlock(id, "read", string(args)))
+			results = append(results, result(id, "read", "."+words.Draw(t, "result")).Blocks...)
+		}
+		if len(a.Blocks) == 0 {
+			continue
+		}
+		out = append(out, a)
+		if results != nil {
+			out = append(out, llm.Message{Role: llm.Tool, Key: fmt.Sprint("t", n), Blocks: results})
+		}
+	}
+	return out
+}
+
+// TestPrefix: all parts of a request but its tail begin the next one, as the same bytes in memory where messages have
+// keys; every body is accepted by a strict server; tails are short.
+func TestPrefix(t *testing.T) {
+	m, server, k := start(t, scripted.Script{Next: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "ok"} }}, nil)
+	ctx := ctxOf(t)
+	rapid.Check(t, func(rt *rapid.T) {
+		all := history(rt)
+		system := []llm.Block{{Type: llm.Text, Text: "S", Owner: "s"}}
+		if rapid.Bool().Draw(rt, "bare") {
+			system = nil
+		}
+		var last []wire.Part
+		for n := 1; n <= len(all); n++ {
+			if all[n-1].Role == llm.Assistant {
+				continue // its results may follow; requests end with a user or with results
+			}
+			q := &llm.Request{System: system, Tools: toolSpecs(), Messages: all[:n]}
+			if n == len(all) {
+				q.Params.ToolChoice = "none"
+			}
+			if _, err := m.Stream(ctx, q, nil); err != nil {
+				rt.Fatalf("refused: %v\n%s", err, server.Log()[len(server.Log())-1].Request)
+			}
+			body := k.sent[len(k.sent)-1].Body
+			for i := range max(len(last)-1, 0) {
+				if last[i].Owner != body[i].Owner || !bytes.Equal(last[i].Bytes, body[i].Bytes) {
+					rt.Fatalf("part %d changed from %q to %q", i, last[i].Bytes, body[i].Bytes)
+				}
+				if last[i].Owner != "" && &last[i].Bytes[0] != &body[i].Bytes[0] {
+					rt.Fatalf("part %d was encoded again", i)
+				}
+			}
+			if tail := body[len(body)-1]; len(tail.Bytes) >= 64 || tail.Owner != "" {
+				rt.Fatalf("tail %q", tail.Bytes)
+			}
+			last = body
+		}
+	})
+}
+
+// FuzzText: whatever bytes a message holds, the body is valid JSON in valid UTF-8 and says the same, but for what no
+// server takes.
+func FuzzText(f *testing.F) {
+	f.Add("plain")
+	f.Add("q\"\\\n\r\t\x00\x1f\x7f<>&\u2028\xff\xed\xa0\x80")
+	m, k := against(f, true, raw(200, sse(), stream("stop", `"content":"ok"`)))
+	ctx := ctxOf(f)
+	f.Fuzz(func(t *testing.T, s string) {
+		if _, err := m.Stream(ctx, say(s), nil); err != nil {
+			t.Fatal(err)
+		}
+		body := join(k.sent[len(k.sent)-1].Body)
+		k.sent, k.received = nil, nil
+		var got struct{ Messages []struct{ Content string } }
+		if err := json.Unmarshal(body, &got); err != nil || !utf8.Valid(body) {
+			t.Fatalf("%v: %q", err, body)
+		}
+		want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
+		if got.Messages[0].Content != want {
+			t.Errorf("said %q, want %q", got.Messages[0].Content, want)
+		}
+	})
+}
