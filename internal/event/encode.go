@@ -71,14 +71,7 @@ func mapStrings(data []byte, f func(string) (any, error)) ([]byte, error) {
 			i++
 			continue
 		}
-		j := i + 1
-		for data[j] != '"' {
-			if data[j] == '\\' {
-				j++
-			}
-			j++
-		}
-		j++
+		j := stringEnd(data, i)
 		if j < len(data) && data[j] == ':' { // a key: the document is compact
 			if string(data[i:j]) == `"$blob"` {
 				out.WriteString(`"\u0024blob"`) // the same key, yet no reference: raw JSON may come from anyone
@@ -106,21 +99,28 @@ func mapStrings(data []byte, f func(string) (any, error)) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// stringEnd is the index after the string that begins at i, or the end of data where it is not closed.
+func stringEnd(data []byte, i int) int {
+	for i++; i < len(data); i++ {
+		switch data[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(data)
+}
+
 // inline puts texts back in the place of their references.
 func inline(data []byte, load func(id int64) ([]byte, error)) ([]byte, error) {
 	var out bytes.Buffer
 	for i := 0; i < len(data); {
 		switch {
 		case data[i] == '"':
-			j := i + 1
-			for data[j] != '"' {
-				if data[j] == '\\' {
-					j++
-				}
-				j++
-			}
-			out.Write(data[i : j+1])
-			i = j + 1
+			j := stringEnd(data, i)
+			out.Write(data[i:j])
+			i = j
 		case bytes.HasPrefix(data[i:], []byte(`{"$blob":`)):
 			end := bytes.IndexByte(data[i:], '}')
 			if end < 0 {
