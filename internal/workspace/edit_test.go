@@ -116,7 +116,7 @@ func TestReplaceErrors(t *testing.T) {
 // out reads as if the edit had been made on text with plain line ends.
 func TestReplaceKeepsTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.SampledFrom([]string{"", "a", "b", "ab", "漢", " ", "x\ry"})
+		word := rapid.SampledFrom([]string{"", "a", "b", "ab", "漢", " "})
 		end := rapid.SampledFrom([]string{"\n", "\r\n"})
 		var data strings.Builder
 		n := rapid.IntRange(1, 8).Draw(t, "lines")

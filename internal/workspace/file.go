@@ -189,11 +189,14 @@ func (t *Tree) create(rel, real string, data []byte) error {
 	if real == "." {
 		return &PathError{CodeKind, rel, rel + " is a folder, not a file"}
 	}
-	if info, err := t.root.Lstat(real); err == nil {
+	switch info, err := t.root.Lstat(real); {
+	case err == nil:
 		if err := regular(rel, info); err != nil {
 			return err
 		}
 		return &Changed{rel}
+	case !errors.Is(err, fs.ErrNotExist):
+		return failed(rel, err)
 	}
 	if dir := path.Dir(real); dir != "." {
 		if err := t.root.MkdirAll(dir, 0o777); err != nil {

@@ -80,6 +80,9 @@ func (m *matcher) lines(p string, data []byte, context, max int) (out []Line) {
 			break
 		}
 		start := bytes.LastIndexByte(data[:at+i], '\n') + 1
+		if start == len(data) {
+			break // behind the final newline is no line
+		}
 		end := lineEnd(data, at+i)
 		span := m.within(data[start:end])
 		at = end + 1
