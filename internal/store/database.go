@@ -31,6 +31,7 @@ type database struct {
 	conn  *sql.Conn
 	stmts map[string]*sql.Stmt
 	full  bool // synchronous=FULL is set
+	ended bool // closed
 }
 
 // querier is what reading needs of a pool or a connection.
@@ -189,6 +190,9 @@ func (d *database) do(ctx context.Context, full bool, f func() error) (err error
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if d.ended {
+		return d.explain(sql.ErrConnDone)
+	}
 	if full != d.full {
 		if err := d.setFull(full); err != nil {
 			return d.explain(err)
@@ -282,6 +286,7 @@ func (d *database) close() error {
 	var errs []error
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.ended = true
 	if d.read != nil {
 		errs = append(errs, d.read.Close())
 	}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	"overt/internal/wire"
+)
+
+// Synchronous is what SQLite says of the last commit to overt.db: 1 NORMAL, 2 FULL.
+func (s *Store) Synchronous() (n int, err error) {
+	err = s.facts.conn.QueryRowContext(context.Background(), `PRAGMA synchronous`).Scan(&n)
+	return n, err
+}
+
+// LimitFactPages makes overt.db believe that the disk is full above a number of pages.
+func (s *Store) LimitFactPages(n int) error { return limitPages(s.facts, n) }
+
+// LimitPages does the same to captures.db.
+func (c *Captures) LimitPages(n int) error { return limitPages(c.db, n) }
+
+func limitPages(d *database, n int) error {
+	_, err := d.conn.ExecContext(context.Background(), fmt.Sprint(`PRAGMA max_page_count = `, n))
+	return err
+}
+
+// PackRuns writes a part list.
+func PackRuns(ids []int64) []byte { return appendRuns(nil, ids) }
+
+// UnpackRuns reads one; it gives no ids of a list that names more than a million.
+func UnpackRuns(list []byte) ([]int64, error) {
+	runs, err := readRuns(list)
+	var n int64
+	for _, r := range runs {
+		n += r.n
+	}
+	if err != nil || n > 1e6 {
+		return nil, err
+	}
+	return idsOf(runs), nil
+}
+
+// PackTiming writes the times of a response.
+func PackTiming(c []wire.Chunk) []byte { return appendTiming(nil, c) }
+
+// UnpackTiming reads them.
+func UnpackTiming(data []byte) ([]wire.Chunk, error) { return readTiming(data) }
+
+// ShortSubject and LongSubject are the stored form of a subject, and back.
+func ShortSubject(subject, run string) string { return shortSubject(subject, run) }
+func LongSubject(stored, run string) string   { return longSubject(stored, run) }
+
+// Dictionary1 is the SHA-256 of the dictionary.
+func Dictionary1() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(dictionary1))) }
+
+// Pack compresses and gives back.
+func Pack(data []byte) (stored int, back []byte, err error) {
+	p := &packer{}
+	enc, out := p.pack(data)
+	back, err = p.unpack(enc, out)
+	return len(out), back, err
+}
