@@ -16,8 +16,9 @@ const (
 
 // decodeArgs turns the text that a model wrote into arguments that satisfy the tool's schema.
 //
-// It mends only what has one reading: no text or null is {}, an object inside a JSON string is that object, and a
-// string where the schema wants a number, a boolean or a list is that value if the string spells one. Everything else
+// It mends only what has one reading: no text or null is {}, an object inside a JSON string is that object, a string
+// where the schema wants a number, a boolean or a list is that value if the string spells one, and a number where it
+// wants a list is a list of one. Everything else
 // is a refusal that says where the arguments differ from the schema.
 func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, refusal *Refusal) {
 	bad := func(format string, a ...any) (json.RawMessage, bool, *Refusal) {
@@ -61,7 +62,7 @@ func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, ref
 	return raw, repaired, nil
 }
 
-// coerce replaces strings by the values they spell where the schema's top level wants another type.
+// coerce gives members of the arguments the type that the schema's top level wants, where their value has one reading.
 func coerce(schema json.RawMessage, v map[string]any) bool {
 	var sch struct {
 		Properties map[string]struct {
@@ -73,6 +74,9 @@ func coerce(schema json.RawMessage, v map[string]any) bool {
 	}
 	changed := false
 	for name, p := range sch.Properties {
+		if n, ok := v[name].(json.Number); ok && p.Type == "array" {
+			v[name], changed = []any{n}, true
+		}
 		s, ok := v[name].(string)
 		if !ok {
 			continue

@@ -1,0 +1,128 @@
+package tool_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+	"overt/internal/tool"
+)
+
+// echo is a tool that gives back its arguments.
+type echo struct{ name string }
+
+func (e echo) Spec() event.ToolSpec {
+	return event.ToolSpec{Name: e.name, Description: "d", Schema: json.RawMessage(
+		`{"type":"object","properties":{"path":{"type":"string"},"n":{"type":"integer"},"on":{"type":"boolean"},"lines":{"type":"array","items":{"type":"integer"}}},"required":["path"]}`)}
+}
+
+func (e echo) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+	return &tool.Prepared{
+		Action: policy.Action{Tool: e.name, Effects: []policy.Effect{{Kind: policy.Read, Target: "x"}}}, Parallel: true,
+		Run: func(context.Context, tool.Host) (*tool.Result, error) {
+			return &tool.Result{Content: string(args)}, nil
+		},
+	}, nil
+}
+
+// dispatch runs calls and gives the outcomes by call id.
+func dispatch(t *testing.T, tools []tool.Tool, calls ...event.ToolCall) (map[string]event.ToolCompleted, tool.Summary) {
+	t.Helper()
+	set, err := tool.NewSet(tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log event.Memory
+	d := &tool.Dispatcher{Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: policy.Full} }}
+	sum, err := d.Dispatch(context.Background(), event.Scope{Task: "t"}, &log, calls)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]event.ToolCompleted{}
+	for f, err := range log.Read(context.Background(), event.Path{Task: "t", Facts: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p, ok := f.Data.(event.ToolCompleted); ok {
+			if _, twice := out[f.Subject]; twice {
+				t.Errorf("two outcomes of %s", f.Subject)
+			}
+			out[f.Subject] = p
+		}
+	}
+	return out, sum
+}
+
+func TestArguments(t *testing.T) {
+	tests := map[string]struct{ args, want, code, says string }{
+		"as they should be":         {args: `{"path": "x", "n": 1}`, want: `{"path": "x", "n": 1}`},
+		"double-encoded":            {args: `"{\"path\":\"x\"}"`, want: `{"path":"x"}`},
+		"numbers and truth as text": {args: `{"path":"x","n":"7","on":"true"}`, want: `{"n":7,"on":true,"path":"x"}`},
+		"a list as text":            {args: `{"path":"x","lines":"[1,2]"}`, want: `{"lines":[1,2],"path":"x"}`},
+		"a number for a list":       {args: `{"path":"x","lines":3}`, want: `{"lines":[3],"path":"x"}`},
+		"big numbers stay":          {args: `{"path":"x","lines":12345678901234567}`, want: `{"lines":[12345678901234567],"path":"x"}`},
+		"text that is text stays":   {args: `{"path":"7"}`, want: `{"path":"7"}`},
+		"nothing":                   {args: "", code: tool.CodeBadArguments, says: "path"},
+		"null":                      {args: "null", code: tool.CodeBadArguments, says: "path"},
+		"a list":                    {args: "[]", code: tool.CodeBadArguments, says: "JSON object"},
+		"cut":                       {args: `{"path":"x`, code: tool.CodeBadArguments, says: "JSON object"},
+		"two objects":               {args: `{"path":"x"}{"path":"y"}`, code: tool.CodeBadArguments, says: "one JSON object"},
+		"wrong type":                {args: `{"path":["x"]}`, code: tool.CodeBadArguments, says: "path"},
+		"half a number":             {args: `{"path":"x","n":1.5}`, code: tool.CodeBadArguments, says: "n"},
+		"not a number":              {args: `{"path":"x","n":"seven"}`, code: tool.CodeBadArguments, says: "n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			out, sum := dispatch(t, []tool.Tool{echo{"look"}}, event.ToolCall{ID: "1", Name: "look", Args: tt.args})
+			got := out["1"]
+			if got.Code != tt.code || tt.code == "" && got.Content != tt.want || !strings.Contains(got.Content, tt.says) {
+				t.Errorf("%s %s: %s", got.Status, got.Code, got.Content)
+			}
+			if bad := tt.code != ""; (sum.Malformed == 1) != bad {
+				t.Errorf("malformed = %d", sum.Malformed)
+			}
+		})
+	}
+}
+
+func TestUnknownTool(t *testing.T) {
+	out, sum := dispatch(t, []tool.Tool{echo{"look"}, echo{"see"}},
+		event.ToolCall{ID: "1", Name: "search_files", Args: "{}"}, event.ToolCall{ID: "2", Name: "", Args: "{}"}, event.ToolCall{ID: "3", Name: "look", Args: `{"path":"x"}`})
+	if got := out["1"]; got.Code != tool.CodeUnknownTool || !strings.Contains(got.Content, "look, see") {
+		t.Errorf("1: %+v", got)
+	}
+	if out["2"].Status != event.StatusError || out["3"].Status != event.StatusOK || sum.Malformed != 2 {
+		t.Errorf("2: %+v, 3: %+v, %+v", out["2"], out["3"], sum)
+	}
+}
+
+func TestSetRefusesBadNames(t *testing.T) {
+	for _, tools := range [][]tool.Tool{{echo{"a"}, echo{"a"}}, {echo{"A b"}}, {echo{""}}} {
+		if _, err := tool.NewSet(tools...); err == nil {
+			t.Errorf("%v: no error", tools)
+		}
+	}
+}
+
+func TestLongResultsAreCut(t *testing.T) {
+	long := strings.Repeat("é", tool.MaxContent)
+	out, _ := dispatch(t, []tool.Tool{echo{"look"}}, event.ToolCall{ID: "1", Name: "look", Args: `{"path":"` + long + `"}`})
+	got := out["1"]
+	if !got.Cut || len(got.Content) > tool.MaxContent+100 || !strings.Contains(got.Content, "[cut here:") || got.Bytes < int64(len(long)) {
+		t.Errorf("cut %t, %d bytes kept of %d", got.Cut, len(got.Content), got.Bytes)
+	}
+}
+
+// TestManyReadersAtOnce: each call has one outcome, however many run side by side.
+func TestManyReadersAtOnce(t *testing.T) {
+	var calls []event.ToolCall
+	for i := range 40 {
+		calls = append(calls, event.ToolCall{ID: string(rune('A' + i)), Name: "look", Args: `{"path":"x"}`})
+	}
+	if out, _ := dispatch(t, []tool.Tool{echo{"look"}}, calls...); len(out) != len(calls) {
+		t.Errorf("%d outcomes of %d calls", len(out), len(calls))
+	}
+}
