@@ -103,11 +103,12 @@ Everything that was sent, received, decided and done is on record: overt trace.`
   overt "make the failing test pass" --allow 'run_command(go test:*)'
   git diff | overt "review this change" --permission plan
   overt -u http://127.0.0.1:8080/v1 -m NAME "what does this project do?"`,
-		Args:              cobra.ArbitraryArgs,
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		CompletionOptions: cobra.CompletionOptions{DisableDescriptions: true},
-		RunE:              func(cmd *cobra.Command, args []string) error { return p.task(cmd, args) },
+		Args:                  cobra.ArbitraryArgs,
+		DisableFlagsInUseLine: true,
+		SilenceErrors:         true,
+		SilenceUsage:          true,
+		CompletionOptions:     cobra.CompletionOptions{DisableDescriptions: true},
+		RunE:                  func(cmd *cobra.Command, args []string) error { return p.task(cmd, args) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.InitDefaultHelpCmd()

@@ -81,7 +81,10 @@ func (p *program) demo(ctx context.Context) error {
 	if !v.passed {
 		return fmt.Errorf("%s", p.say.Say("demo.failed"))
 	}
-	fmt.Fprintln(p.Err, p.say.Say("demo.passed"))
+	fmt.Fprintln(p.Err)
+	fmt.Fprintln(p.Err, p.say.Say("demo.passed", demoCheck))
+	fmt.Fprintln(p.Err, p.say.Say("demo.diff"))
+	v.block(v.diff, 40)
 	fmt.Fprintln(p.Err, p.say.Say("demo.next", "overt trace -C "+quote(dir)))
 	return nil
 }
@@ -145,15 +148,22 @@ func demoReply(r scripted.Request) scripted.Reply {
 	return scripted.Reply{Text: "`total.sh` dropped the last number when the input did not end with a line end: `read` fails at the end of the input even though it has read that line.\n\nI changed the loop's condition to `" + after + "`. `" + demoCheck + "` passes now, all four cases."}
 }
 
-// demoView also watches whether the last run of the test passed.
+// demoView keeps the change for the end, and watches whether the last run of the test passed.
 type demoView struct {
 	textView
+	diff   []string
 	passed bool
 }
 
 func (v *demoView) event(e trace.Event) error {
-	if d, ok := e.Payload.(event.ToolCompleted); ok && d.Name == "run_command" {
-		v.passed = d.Status == event.StatusOK
+	switch d := e.Payload.(type) {
+	case event.FileChanged:
+		v.diff = append(v.diff, strings.Split(strings.TrimRight(d.Diff, "\n"), "\n")...)
+		return nil
+	case event.ToolCompleted:
+		if d.Name == "run_command" {
+			v.passed = d.Status == event.StatusOK
+		}
 	}
 	return v.textView.event(e)
 }

@@ -273,17 +273,18 @@ func (v *textView) note(line string) {
 
 // toolTitle is a call in one line: its name and what it is about.
 func toolTitle(d event.ToolDecided) string {
-	if d.Name == "run_command" {
-		line, rest, _ := strings.Cut(d.Preview, "\n")
-		if rest != "" {
-			line += " …"
-		}
-		return d.Name + "  " + line
+	about := ""
+	if len(d.Effects) > 0 {
+		about = d.Effects[0].Target
 	}
-	for _, e := range d.Effects {
-		return d.Name + "  " + e.Target
+	if d.Name == "search_text" {
+		about = d.Preview
 	}
-	return d.Name
+	line, rest, _ := strings.Cut(about, "\n")
+	if rest != "" {
+		line += " …"
+	}
+	return d.Name + "  " + line
 }
 
 // denied is a denial as front ends show it.

@@ -88,7 +88,7 @@ func english() map[string]string {
 		// demo
 		"demo.label":   "This is a demonstration with a built-in scripted model: its replies are fixed beforehand, everything else is real.",
 		"demo.project": "project: %s",
-		"demo.passed":  "the project's test passes",
+		"demo.passed":  "%s passes now",
 		"demo.failed":  "the demonstration did not end with a passing test",
 		"demo.next":    "look at every byte of it: %s",
 		"demo.diff":    "what was changed:",
