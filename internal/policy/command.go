@@ -85,13 +85,8 @@ func appendCommands(out []command, text string, depth int) []command {
 		return out
 	}
 	syntax.Walk(f, func(n syntax.Node) bool {
-		switch n := n.(type) {
-		case *syntax.CallExpr:
-			if len(n.Args) > 0 {
-				out = appendCall(out, evaluateAll(n.Args), depth)
-			}
-		case *syntax.DeclClause:
-			out = append(out, command{{n.Variant.Value, true}})
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			out = appendCall(out, evaluateAll(call.Args), depth)
 		}
 		return true
 	})

@@ -1,0 +1,486 @@
+package policy_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"mvdan.cc/sh/v3/syntax"
+	"pgregory.net/rapid"
+
+	"overt/internal/policy"
+)
+
+func rule(t testing.TB, v policy.Verdict, text string) policy.Rule {
+	t.Helper()
+	r, err := policy.ParseRule(v, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func command(text string) policy.Action {
+	return policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}}
+}
+
+func file(tool, path string) policy.Action {
+	kind := policy.Write
+	if tool == "read_file" || tool == "list_files" || tool == "search_text" {
+		kind = policy.Read
+	}
+	return policy.Action{Tool: tool, Effects: []policy.Effect{{Kind: kind, Target: path}}}
+}
+
+func TestParseRule(t *testing.T) {
+	for _, text := range []string{
+		"*", "run_command", "run_command(go test:*)", "run_command(go vet ./...)", `run_command(git commit -m "a b")`, "write_file(docs/**)",
+		"edit_file(a.go)", "read_file(./x/{a,b}.txt)", "search_text(src)", "mcp__server__do", " write_file(a b) ", "run_command(echo '(')",
+	} {
+		r, err := policy.ParseRule(policy.Allow, text)
+		if err != nil || r.Text != strings.TrimSpace(text) {
+			t.Errorf("%q: %q, %v", text, r.Text, err)
+		}
+	}
+	for _, text := range []string{
+		"", "(", "run_command(", "run_command()", "run_command(a b", "run_command(a b) c", "run_command(go test; rm:*)", "run_command(:*)", "run_command(*)",
+		"run_command(echo $HOME)", "run_command(ls *.go)", "run_command(a | b)", "run_command(X=1 a)", "run_command(a >b)", "run_command('')",
+		"write_file(/etc/**)", "write_file(../x)", "write_file([a)", "mcp__server__do(x)", "*(x)", "run command", "run_command (x)",
+	} {
+		if r, err := policy.ParseRule(policy.Allow, text); err == nil {
+			t.Errorf("%q was taken: %+v", text, r)
+		} else if strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: error of several lines", text)
+		}
+	}
+	if _, err := policy.ParseRule("maybe", "*"); err == nil {
+		t.Error("an unknown verdict was taken")
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	none := policy.Action{Tool: "update_plan"}
+	for _, c := range []struct {
+		profile policy.Profile
+		action  policy.Action
+		want    policy.Verdict
+		reason  string
+	}{
+		{policy.Plan, file("read_file", "a"), policy.Allow, policy.ReasonPlan},
+		{policy.Plan, file("write_file", "a"), policy.Deny, policy.ReasonPlan},
+		{policy.Plan, command("ls"), policy.Deny, policy.ReasonPlan},
+		{policy.Plan, none, policy.Allow, policy.ReasonNoEffect},
+		{policy.AskP, file("read_file", "a"), policy.Allow, policy.ReasonAsk},
+		{policy.AskP, file("write_file", "a"), policy.Ask, policy.ReasonAsk},
+		{policy.AskP, command("ls"), policy.Ask, policy.ReasonCommand},
+		{policy.Auto, file("read_file", "a"), policy.Allow, policy.ReasonAuto},
+		{policy.Auto, file("edit_file", "a"), policy.Allow, policy.ReasonAuto},
+		{policy.Auto, command("ls"), policy.Ask, policy.ReasonCommand},
+		{policy.Full, file("write_file", ".git/config"), policy.Allow, policy.ReasonFull},
+		{policy.Full, file("read_file", ".env"), policy.Allow, policy.ReasonFull},
+		{policy.Full, command("rm -rf /; ("), policy.Allow, policy.ReasonFull},
+		{"", file("write_file", "a"), policy.Ask, policy.ReasonAsk},
+		{"what", file("read_file", "a"), policy.Allow, policy.ReasonAsk},
+		{policy.AskP, policy.Action{Tool: "x", Effects: []policy.Effect{{Kind: "launch", Target: "a"}}}, policy.Ask, policy.ReasonAsk},
+		{policy.Plan, policy.Action{Tool: "x", Effects: []policy.Effect{{Kind: "launch", Target: "a"}}}, policy.Deny, policy.ReasonPlan},
+		{policy.AskP, command("echo \u202e"), policy.Ask, policy.ReasonHidden},
+		{policy.AskP, command("if"), policy.Ask, policy.ReasonUnparsed},
+		// The strictest effect counts.
+		{policy.Auto, policy.Action{Tool: "x", Effects: []policy.Effect{{policy.Write, "a"}, {policy.Run, "b"}}}, policy.Ask, policy.ReasonCommand},
+		{policy.Auto, policy.Action{Tool: "write_file", Effects: []policy.Effect{{policy.Write, "hooks/x"}, {policy.Write, ".git/hooks/x"}}}, policy.Ask, policy.ReasonProtected},
+	} {
+		d := policy.Decide(policy.Rules{Profile: c.profile}, c.action)
+		if d.Verdict != c.want || !slices.Contains(d.Reasons, c.reason) || d.Rule != "" {
+			t.Errorf("%s %+v: got %+v, want %s %s", c.profile, c.action, d, c.want, c.reason)
+		}
+	}
+}
+
+// TestAllowCommand: what an allow rule covers, under the profile ask.
+func TestAllowCommand(t *testing.T) {
+	for _, c := range []struct {
+		rule, command string
+		allowed       bool
+		why           string
+	}{
+		{"run_command(go test:*)", "go test", true, "leading words alone"},
+		{"run_command(go test:*)", "go test ./... -run X", true, "anything after them"},
+		{"run_command(go test:*)", "  go   test\t./...  ", true, "white space"},
+		{"run_command(go test:*)", `"go" 'te'"st" .`, true, "quoted words have their value"},
+		{"run_command(go test:*)", `g\o test`, true, "a backslash quotes"},
+		{"run_command(go test:*)", "go test # comment", true, "a comment runs nothing"},
+		{"run_command(go test:*)", "go testing", false, "words, not letters"},
+		{"run_command(go test:*)", "gotest", false, "words, not letters"},
+		{"run_command(go test:*)", "./go test", false, "another program"},
+		{"run_command(go test:*)", "/tmp/go test", false, "another program"},
+		{"run_command(go test:*)", "go 'test x'", false, "one word"},
+		{"run_command(go test:*)", "go test; rm -rf /", false, "list"},
+		{"run_command(go test:*)", "go test\nrm -rf /", false, "two lines"},
+		{"run_command(go test:*)", "go test && rm x", false, "list"},
+		{"run_command(go test:*)", "go test || rm x", false, "list"},
+		{"run_command(go test:*)", "go test | tee x", false, "pipe"},
+		{"run_command(go test:*)", "go test >x", false, "redirect"},
+		{"run_command(go test:*)", "go test 2>&1", false, "redirect"},
+		{"run_command(go test:*)", "go test <<E\nx\nE", false, "heredoc"},
+		{"run_command(go test:*)", "go test $(rm x)", false, "substitution"},
+		{"run_command(go test:*)", "go test `rm x`", false, "substitution"},
+		{"run_command(go test:*)", `go test "$(rm x)"`, false, "substitution in quotes"},
+		{"run_command(go test:*)", "go test <(rm x)", false, "process substitution"},
+		{"run_command(go test:*)", "go test $X", false, "parameter"},
+		{"run_command(go test:*)", `go test "$X"`, false, "parameter in quotes"},
+		{"run_command(go test:*)", "go test $((1+1))", false, "arithmetic"},
+		{"run_command(go test:*)", "go test *", false, "glob"},
+		{"run_command(go test:*)", "go test a?c", false, "glob"},
+		{"run_command(go test:*)", "go test [ab]", false, "glob"},
+		{"run_command(go test:*)", "go test {a,b}", false, "brace"},
+		{"run_command(go test:*)", "go test @(a|b)", false, "extended glob"},
+		{"run_command(go test:*)", "go test ~/x", false, "tilde"},
+		{"run_command(go test:*)", "go test a=~", false, "tilde, as bash reads it"},
+		{"run_command(git show:*)", "git show HEAD~1", true, "no tilde to expand"},
+		{"run_command(go test:*)", "go test '*' \"{a,b}\" '~' \\*", true, "quoted"},
+		{"run_command(go test:*)", "GOFLAGS=-exec=x go test", false, "assignment"},
+		{"run_command(go test:*)", "go test &", false, "background"},
+		{"run_command(go test:*)", "! go test", false, "negation"},
+		{"run_command(go test:*)", "(go test)", false, "subshell"},
+		{"run_command(go test:*)", "{ go test; }", false, "group"},
+		{"run_command(go test:*)", "time go test", false, "keyword"},
+		{"run_command(go test:*)", "if go test; then x; fi", false, "compound"},
+		{"run_command(go test:*)", "go() { rm x; }; go test", false, "function"},
+		{"run_command(go test:*)", "go test 'x", false, "does not parse"},
+		{"run_command(go test:*)", "go test \u202eabc", false, "bidirectional control"},
+		{"run_command(go test:*)", "go test \u200b", false, "zero width"},
+		{"run_command(go test:*)", "go test \x1b[2K", false, "escape"},
+		{"run_command(go test:*)", "go test \x00", false, "NUL"},
+		{"run_command(go test:*)", "go test \xff", false, "not UTF-8"},
+		{"run_command(go test:*)", "go test\r", false, "carriage return"},
+		{"run_command(go:*)", `go $'a\'; rm -rf x #'`, false, "one word for bash, two commands for sh"},
+		{"run_command(go:*)", `go $'test'`, false, "bash and sh differ"},
+		{"run_command(go:*)", `go $"test"`, false, "translated"},
+		{"run_command(go vet ./...)", "go vet ./...", true, "exact"},
+		{"run_command(go vet ./...)", "go vet './...'", true, "exact by value"},
+		{"run_command(go vet ./...)", "go vet ./... -x", false, "exact means all"},
+		{"run_command(go vet ./...)", "go vet", false, "exact means all"},
+		{"run_command(echo 'a b')", `echo a\ b`, true, "value"},
+		{"run_command(echo 'a b')", "echo a b", false, "two words"},
+		{"run_command(echo 'x:*')", "echo x:*", false, "the glob is none"},
+		{"run_command(echo 'x:*')", "echo 'x:*'", true, "a quoted :* is text"},
+		{"run_command", "a | b; c", true, "every command"},
+		{"run_command", "if", false, "but not what does not parse"},
+		{"run_command", "echo \u202e", false, "nor what a person can't see"},
+		{"*", "rm -rf x", true, "everything"},
+		{"*", "(", false, "but not what does not parse"},
+		{"write_file", "ls", false, "another tool"},
+		{"run_command(ls)", `"ls`, false, "does not parse"},
+		{"run_command(ls)", "l\\\ns", true, "a joined line is one word"},
+	} {
+		r := policy.Rules{Profile: policy.AskP, List: []policy.Rule{rule(t, policy.Allow, c.rule)}}
+		d := policy.Decide(r, command(c.command))
+		if (d.Verdict == policy.Allow) != c.allowed {
+			t.Errorf("%s on %q: got %+v (%s)", c.rule, c.command, d, c.why)
+		}
+		if c.allowed && (d.Rule != c.rule || !slices.Equal(d.Reasons, []string{policy.ReasonAllowRule})) {
+			t.Errorf("%s on %q: grounds are %+v", c.rule, c.command, d)
+		}
+	}
+}
+
+// TestDenyCommand: what a deny rule covers, under the profile full.
+func TestDenyCommand(t *testing.T) {
+	for _, c := range []struct {
+		rule, command string
+		want          policy.Verdict
+	}{
+		{"run_command(git push:*)", "git push", policy.Deny},
+		{"run_command(git push)", "git push origin main", policy.Deny},
+		{"run_command(git push)", "/usr/bin/git push", policy.Deny},
+		{"run_command(/usr/bin/git push)", "git push", policy.Deny},
+		{"run_command(git push)", "ls; git push", policy.Deny},
+		{"run_command(git push)", "ls && (cd x; git push | cat) &", policy.Deny},
+		{"run_command(git push)", "echo $(git push)", policy.Deny},
+		{"run_command(git push)", "echo \"`git push`\"", policy.Deny},
+		{"run_command(git push)", "f() { git push; }; f", policy.Deny},
+		{"run_command(git push)", "X=1 git push >x", policy.Deny},
+		{"run_command(git push)", "g''it \"push\"", policy.Deny},
+		{"run_command(git push)", `$'\x67it' pu$'\163h'`, policy.Deny},
+		{"run_command(git push)", "env A=1 git push", policy.Deny},
+		{"run_command(git push)", "sudo -u x git push", policy.Deny},
+		{"run_command(git push)", "timeout 5 nohup git push", policy.Deny},
+		{"run_command(git push)", "echo origin | xargs git push", policy.Deny},
+		{"run_command(git push)", "find . -exec git push ';'", policy.Deny},
+		{"run_command(git push)", "sh -c 'git push'", policy.Deny},
+		{"run_command(git push)", "bash -ec \"ls; git push\"", policy.Deny},
+		{"run_command(git push)", "sudo bash -lc 'git push'", policy.Deny},
+		{"run_command(git push)", "eval git push", policy.Deny},
+		{"run_command(git push)", "sh -c \"sh -c 'git push'\"", policy.Deny},
+		{"run_command(git push)", "while git push; do :; done", policy.Deny},
+		{"run_command(git push)", "cat <<E\n$(git push)\nE", policy.Deny},
+		{"run_command(git push)", "git pull", policy.Allow},
+		{"run_command(git push)", "echo git push", policy.Allow},
+		{"run_command(git push)", "git $X", policy.Allow},
+		{"run_command(rm)", "grep rm file", policy.Allow},
+		{"run_command(git push)", "git push '", policy.Ask},
+		{"run_command", "anything", policy.Deny},
+		{"run_command", "(", policy.Deny},
+		{"*", "anything", policy.Deny},
+		{"write_file(a)", "anything", policy.Allow},
+		{"write_file(a)", "(", policy.Allow},
+	} {
+		r := policy.Rules{Profile: policy.Full, List: []policy.Rule{rule(t, policy.Allow, "*"), rule(t, policy.Deny, c.rule)}}
+		if d := policy.Decide(r, command(c.command)); d.Verdict != c.want {
+			t.Errorf("%s on %q: got %+v, want %s", c.rule, c.command, d, c.want)
+		}
+	}
+}
+
+func TestRuleOrder(t *testing.T) {
+	allow, ask, deny := rule(t, policy.Allow, "write_file(docs/**)"), rule(t, policy.Ask, "write_file(docs/a*)"), rule(t, policy.Deny, "write_file(docs/ab)")
+	for _, order := range [][]policy.Rule{{allow, ask, deny}, {deny, ask, allow}, {ask, allow, deny}} {
+		for p, want := range map[string]policy.Verdict{"docs/x/y": policy.Allow, "docs/ax": policy.Ask, "docs/ab": policy.Deny, "src/x": policy.Ask} {
+			if d := policy.Decide(policy.Rules{Profile: policy.AskP, List: order}, file("write_file", p)); d.Verdict != want {
+				t.Errorf("%s: got %+v, want %s", p, d, want)
+			}
+		}
+	}
+	for _, c := range []struct {
+		profile policy.Profile
+		list    []policy.Rule
+		action  policy.Action
+		want    policy.Verdict
+		why     string
+	}{
+		{policy.Full, []policy.Rule{deny}, file("edit_file", "docs/ab"), policy.Deny, "a deny rule on writing holds for every tool that writes"},
+		{policy.AskP, []policy.Rule{allow}, file("edit_file", "docs/x"), policy.Ask, "an allow rule holds for its tool only"},
+		{policy.Full, []policy.Rule{ask}, file("write_file", "docs/ab"), policy.Ask, "ask rules hold under full"},
+		{policy.Plan, []policy.Rule{rule(t, policy.Allow, "*")}, file("write_file", "docs/ab"), policy.Deny, "plan changes nothing, whatever is allowed"},
+		{policy.Plan, []policy.Rule{rule(t, policy.Allow, "run_command(ls)")}, command("ls"), policy.Deny, "plan changes nothing, whatever is allowed"},
+		{policy.Plan, []policy.Rule{rule(t, policy.Deny, "read_file(x)")}, file("read_file", "x"), policy.Deny, "deny rules hold for reads"},
+		{policy.Full, []policy.Rule{rule(t, policy.Deny, "update_plan")}, policy.Action{Tool: "update_plan"}, policy.Deny, "deny rules hold without effects"},
+		{policy.AskP, []policy.Rule{rule(t, policy.Allow, "*")}, file("write_file", "x"), policy.Allow, "everything"},
+	} {
+		if d := policy.Decide(policy.Rules{Profile: c.profile, List: c.list}, c.action); d.Verdict != c.want {
+			t.Errorf("%s: got %+v, want %s", c.why, d, c.want)
+		}
+	}
+}
+
+func TestProtectedAndSecret(t *testing.T) {
+	protected := []string{
+		".git/hooks/pre-commit", ".git/config", "sub/.git/hooks/x", ".GIT/hooks/x", ".git", "sub/.git", ".overt/config.json", ".Overt/x", ".husky/pre-commit",
+		".envrc", "sub/.envrc", ".vscode/tasks.json", ".github/workflows/ci.yml", ".github/actions/x/action.yml", ".bashrc", ".profile", ".ssh/config", ".mcp.json",
+		"a/../.git/config", "Jenkinsfile", ".gitmodules",
+	}
+	plain := []string{".gitignore", ".gitattributes", "git/hooks/x", ".github/CODEOWNERS", "src/.github.go", "hooks/pre-commit", "a.git/x", "README.md", "AGENTS.md"}
+	secret := []string{
+		".env", "sub/.env", ".env.local", ".ENV", ".env.production", "cert.pem", "x/server.KEY", "id_rsa", "keys/id_ed25519", ".netrc", ".npmrc", "credentials",
+		"credentials.json", "credentials-prod.yaml", ".aws/config", "home/.ssh/known_hosts", "secrets.yml", ".git-credentials",
+	}
+	open := []string{".env.example", ".env.sample", "env", "environment.go", "credentials.go", "src/credentials_test.py", "id_rsa.pub", "pem", "secretsanta.json", "a.pem.md"}
+	for _, p := range protected {
+		if !policy.Protected(p) {
+			t.Errorf("%s is not protected", p)
+		}
+	}
+	for _, p := range plain {
+		if policy.Protected(p) {
+			t.Errorf("%s is protected", p)
+		}
+	}
+	for _, p := range secret {
+		if !policy.Secret(p) {
+			t.Errorf("%s is not secret", p)
+		}
+	}
+	for _, p := range open {
+		if policy.Secret(p) {
+			t.Errorf("%s is secret", p)
+		}
+	}
+}
+
+// TestSensitiveAsks: below full, only a rule that names exactly the path lets it through.
+func TestSensitiveAsks(t *testing.T) {
+	for _, c := range []struct {
+		tool, path, rule string
+		want             policy.Verdict
+	}{
+		{"write_file", ".git/config", "", policy.Ask},
+		{"write_file", ".git/config", "*", policy.Ask},
+		{"write_file", ".git/config", "write_file", policy.Ask},
+		{"write_file", ".git/config", "write_file(**)", policy.Ask},
+		{"write_file", ".git/config", "write_file(.git/*)", policy.Ask},
+		{"write_file", ".git/config", "write_file(.git/config)", policy.Allow},
+		{"write_file", ".git/config", "edit_file(.git/config)", policy.Ask},
+		{"read_file", ".git/config", "", policy.Allow},
+		{"read_file", ".env", "", policy.Ask},
+		{"read_file", ".env", "read_file(**)", policy.Ask},
+		{"read_file", ".env", "read_file(.env)", policy.Allow},
+		{"edit_file", ".env", "", policy.Ask},
+		{"read_file", "[x].pem", "read_file([x].pem)", policy.Ask},
+		{"read_file", "[x].pem", `read_file(\[x\].pem)`, policy.Allow},
+	} {
+		for _, p := range []policy.Profile{policy.AskP, policy.Auto} {
+			r := policy.Rules{Profile: p}
+			if c.rule != "" {
+				r.List = []policy.Rule{rule(t, policy.Allow, c.rule)}
+			}
+			if d := policy.Decide(r, file(c.tool, c.path)); d.Verdict != c.want {
+				t.Errorf("%s: %s %s with %q: got %+v, want %s", p, c.tool, c.path, c.rule, d, c.want)
+			}
+		}
+	}
+}
+
+func TestSuggest(t *testing.T) {
+	for _, c := range []struct {
+		action policy.Action
+		want   string
+	}{
+		{command("sh test.sh"), "--allow 'run_command(sh test.sh)'"},
+		{command("go test ./..."), "--allow 'run_command(go test ./...)'"},
+		{command("a | b"), "--permission full"},
+		{command("echo 'it is'"), `--allow "run_command(echo 'it is')"`},
+		{command("echo $'x'"), "--permission full"},
+		{command("echo \u202e"), "--permission full"},
+		{command("("), "--permission full"},
+		{file("write_file", "a.go"), "--allow 'write_file(a.go)'"},
+		{file("edit_file", "pages/[id].tsx"), `--allow 'edit_file(pages/\[id\].tsx)'`},
+		{file("write_file", ".git/config"), "--allow 'write_file(.git/config)'"},
+		{policy.Action{Tool: "write_file", Effects: []policy.Effect{{policy.Write, "sub/a"}, {policy.Write, "in/a"}}}, "--allow 'write_file(sub/a)' --allow 'write_file(in/a)'"},
+		{policy.Action{Tool: "other", Effects: []policy.Effect{{policy.Write, "a"}}}, "--allow other"},
+		{policy.Action{Tool: "other", Effects: []policy.Effect{{policy.Write, ".git/x"}}}, "--permission full"},
+		{policy.Action{Tool: "other"}, "--permission full"},
+	} {
+		if got := policy.Suggest(c.action); got != c.want {
+			t.Errorf("%+v: got %s, want %s", c.action, got, c.want)
+		}
+	}
+}
+
+// follow takes the flags apart as a shell would and gives the rules in force with them.
+func follow(t interface{ Fatalf(string, ...any) }, flags string) policy.Rules {
+	f, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader("overt "+flags), "")
+	if err != nil || len(f.Stmts) != 1 {
+		t.Fatalf("%q is not one command: %v", flags, err)
+	}
+	call, ok := f.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok {
+		t.Fatalf("%q is no command", flags)
+	}
+	r := policy.Rules{Profile: policy.AskP}
+	args := call.Args[1:]
+	for i := 0; i+1 < len(args); i += 2 {
+		value := plain(t, args[i+1])
+		if args[i].Lit() == "--permission" {
+			r.Profile = policy.Profile(value)
+			continue
+		}
+		rule, err := policy.ParseRule(policy.Allow, value)
+		if err != nil {
+			t.Fatalf("%q: %v", flags, err)
+		}
+		r.List = append(r.List, rule)
+	}
+	return r
+}
+
+// plain removes quotes, independently of the package's own code.
+func plain(t interface{ Fatalf(string, ...any) }, w *syntax.Word) string {
+	var b strings.Builder
+	for _, p := range w.Parts {
+		switch p := p.(type) {
+		case *syntax.Lit:
+			b.WriteString(strings.ReplaceAll(p.Value, `\`, ""))
+		case *syntax.SglQuoted:
+			b.WriteString(p.Value)
+		case *syntax.DblQuoted:
+			for _, q := range p.Parts {
+				l, ok := q.(*syntax.Lit)
+				if !ok {
+					t.Fatalf("%T in double quotes", q)
+				}
+				b.WriteString(strings.NewReplacer(`\\`, `\`, `\"`, `"`, `\$`, "$", "\\`", "`").Replace(l.Value))
+			}
+		default:
+			t.Fatalf("%T in a flag", p)
+		}
+	}
+	return b.String()
+}
+
+func TestSuggestionAllows(t *testing.T) {
+	word := rapid.OneOf(
+		rapid.SampledFrom([]string{"go", "test", "./...", "-x", "'a b'", `"q"`, `\*`, "*", "x:*", "':*'", "()", "'('", "a'b'c", "--", "=", "$X", "'$X'", "'it'\\''s'", "~", "''", "%", "!", "#"}),
+		rapid.StringMatching(`[a-z'"\\ $*()]{0,6}`),
+	)
+	path := rapid.StringMatching(`[a-zA-Z.\[\]{}*?\\ '"$(),!-]{1,12}`)
+	rapid.Check(t, func(t *rapid.T) {
+		var a policy.Action
+		switch rapid.IntRange(0, 2).Draw(t, "what") {
+		case 0:
+			a = command(strings.Join(rapid.SliceOfN(word, 1, 5).Draw(t, "words"), " "))
+		case 1:
+			a = file(rapid.SampledFrom([]string{"write_file", "edit_file", "read_file"}).Draw(t, "tool"), path.Draw(t, "path"))
+		default:
+			a = file("write_file", path.Draw(t, "path"))
+			a.Effects = append(a.Effects, policy.Effect{Kind: policy.Write, Target: path.Draw(t, "link")})
+		}
+		flags := policy.Suggest(a)
+		if d := policy.Decide(follow(t, flags), a); d.Verdict != policy.Allow {
+			t.Fatalf("%+v: %s gives %+v", a, flags, d)
+		}
+	})
+}
+
+// FuzzAllow: no rule allows text that does not parse, or that a person can't see.
+func FuzzAllow(f *testing.F) {
+	for _, s := range []string{"go test", "go test 'x", "go $'a\\'; rm #'", "a;b", "if", "echo \u202e", "x\x00", "a\\\nb", "<(x)", "(("} {
+		f.Add(s)
+	}
+	var rules []policy.Rule
+	for _, text := range []string{"*", "run_command", "run_command(go:*)", "run_command(echo:*)", "run_command(a)"} {
+		rules = append(rules, rule(f, policy.Allow, text))
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d := policy.Decide(policy.Rules{Profile: policy.Auto, List: rules}, command(text))
+		if _, err := syntax.NewParser().Parse(strings.NewReader(text), ""); err != nil && d.Verdict == policy.Allow {
+			t.Fatalf("%q does not parse and was allowed by %s", text, d.Rule)
+		}
+		if strings.ContainsAny(text, "\x00\x1b\r\u202e\u200b") && d.Verdict == policy.Allow {
+			t.Fatalf("%q was allowed by %s", text, d.Rule)
+		}
+		if s := policy.Suggest(command(text)); strings.HasPrefix(s, "--allow") {
+			if d := policy.Decide(follow(t, s), command(text)); d.Verdict != policy.Allow {
+				t.Fatalf("%q: %s gives %+v", text, s, d)
+			}
+		}
+	})
+}
+
+func FuzzParseRule(f *testing.F) {
+	f.Add("run_command(go test:*)", "go test x")
+	f.Add("write_file({a,b}/**)", "a/x")
+	f.Fuzz(func(t *testing.T, text, target string) {
+		r, err := policy.ParseRule(policy.Deny, text)
+		if err != nil {
+			return
+		}
+		rules := policy.Rules{Profile: policy.Full, List: []policy.Rule{r}}
+		policy.Decide(rules, command(target))
+		policy.Decide(rules, file("write_file", target))
+		again, err := policy.ParseRule(policy.Deny, r.Text)
+		if err != nil || again.Text != r.Text {
+			t.Fatalf("%q is not read again: %v", r.Text, err)
+		}
+	})
+}
+
+func BenchmarkDecide(b *testing.B) {
+	r := policy.Rules{Profile: policy.AskP}
+	for _, text := range []string{"run_command(go test:*)", "run_command(go vet ./...)", "write_file(docs/**)"} {
+		r.List = append(r.List, rule(b, policy.Allow, text))
+	}
+	a := command("go test ./internal/... -run 'TestX' -count=1")
+	for b.Loop() {
+		policy.Decide(r, a)
+	}
+}
