@@ -33,7 +33,7 @@ func (c change) diff() string {
 	if c.secret() {
 		return ""
 	}
-	return workspace.Diff(c.rel, c.before, c.after)
+	return workspace.Diff(c.real, c.before, c.after)
 }
 
 // apply writes the change, remembers it as seen, and gives its fact.
