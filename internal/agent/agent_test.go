@@ -351,7 +351,10 @@ func TestStepLimit(t *testing.T) {
 
 type answers string
 
-func (a answers) Ask(context.Context, event.Scope, string, event.QuestionAsked) (tool.Reply, error) {
+func (a answers) Ask(_ context.Context, _ event.Scope, _ string, _ event.QuestionAsked, record func() error) (tool.Reply, error) {
+	if err := record(); err != nil {
+		return tool.Reply{}, err
+	}
 	if a == "broken" {
 		return tool.Reply{}, errors.New("the terminal is gone")
 	}

@@ -280,18 +280,23 @@ func (s *Session) Close(ctx context.Context) error {
 type asker struct{ s *Session }
 
 // Ask implements [tool.Asker].
-func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.QuestionAsked) (tool.Reply, error) {
+func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.QuestionAsked, record func() error) (tool.Reply, error) {
 	c := make(chan tool.Reply, 1)
 	a.s.mu.Lock()
 	a.s.questions[id] = c
 	a.s.mu.Unlock()
+	defer func() {
+		a.s.mu.Lock()
+		delete(a.s.questions, id)
+		a.s.mu.Unlock()
+	}()
+	if err := record(); err != nil {
+		return tool.Reply{}, err
+	}
 	select {
 	case r := <-c:
 		return r, nil
 	case <-ctx.Done():
-		a.s.mu.Lock()
-		delete(a.s.questions, id)
-		a.s.mu.Unlock()
 		return tool.Reply{}, ctx.Err()
 	}
 }

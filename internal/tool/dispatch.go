@@ -200,14 +200,18 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, rea
 	q := event.QuestionAsked{
 		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{"yes", "no"}, Show: j.prepared.Preview, Reasons: reasons,
 	}
-	if err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q})); err != nil {
-		b.fail(err)
-		return nil, skipped()
-	}
-	reply, err := b.Ask.Ask(ctx, b.scope, id, q)
+	asked := false
+	reply, err := b.Ask.Ask(ctx, b.scope, id, q, func() error {
+		err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q}))
+		asked = err == nil
+		return err
+	})
 	if err != nil {
-		if ctx.Err() == nil {
+		if ctx.Err() == nil || !asked {
 			b.fail(err)
+		}
+		if !asked {
+			return nil, skipped()
 		}
 		return []event.Draft{{Subject: id, Data: event.QuestionAnswered{Choice: "void", By: "runtime"}}}, skipped()
 	}

@@ -61,10 +61,11 @@ type Reply struct {
 	By     string
 }
 
-// Asker puts a question to the person and waits for the answer or the end of ctx. The question is on record when Ask is
-// called; the dispatcher records the answer.
+// Asker puts a question to the person and waits for the answer or the end of ctx. It calls record, which commits the
+// question, once it is ready to take an answer: whoever reads the question may answer it at once. The dispatcher
+// records the answer.
 type Asker interface {
-	Ask(ctx context.Context, s event.Scope, id string, q event.QuestionAsked) (Reply, error)
+	Ask(ctx context.Context, s event.Scope, id string, q event.QuestionAsked, record func() error) (Reply, error)
 }
 
 // Host is what a running tool may ask of the task it runs in.
