@@ -51,7 +51,7 @@ func EndGroup(id int, start uint64) bool {
 		return false
 	}
 	if s, ok := readStat(strconv.Itoa(id)); ok {
-		if s.start != start || s.group != id {
+		if s.start != start || members(id) == 0 {
 			return false
 		}
 	} else if !hasMember(id, start) {

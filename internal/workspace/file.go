@@ -1,7 +1,6 @@
 package workspace
 
 import (
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -10,12 +9,14 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"syscall"
 )
 
 // MaxFile is the size in bytes up to which files are edited and searched.
 const MaxFile = 32 << 20
+
+// maxTemps is how many temporary files may lie beside one file.
+const maxTemps = 100
 
 // File is what a file held at one moment.
 type File struct {
@@ -47,27 +48,38 @@ func (t *Tree) read(rel, real string, max int64) (File, error) {
 		return File{}, err
 	}
 	defer f.Close()
-	if info.Size() > max {
-		return File{}, tooLarge(rel, info.Size(), max)
+	data, err := readAll(nil, rel, f, info.Size(), max)
+	if err != nil {
+		return File{}, err
 	}
-	data := make([]byte, 0, info.Size()+1)
+	return File{Path: rel, Bytes: data, Mode: info.Mode().Perm(), SHA256: Sum(data)}, nil
+}
+
+// readAll reads a file of about size and at most max bytes into buf, if that is large enough.
+func readAll(buf []byte, rel string, f *os.File, size, max int64) ([]byte, error) {
+	if size > max {
+		return nil, tooLarge(rel, size, max)
+	}
+	data := buf[:0]
+	if int64(cap(data)) <= size {
+		data = make([]byte, 0, size+1)
+	}
 	for {
 		n, err := f.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		if errors.Is(err, io.EOF) {
-			break
+			return data, nil
 		}
 		if err != nil {
-			return File{}, failed(rel, err)
+			return nil, failed(rel, err)
 		}
 		if int64(len(data)) > max { // it grew, or its size was not told (/proc)
-			return File{}, tooLarge(rel, int64(len(data)), max)
+			return nil, tooLarge(rel, int64(len(data)), max)
 		}
 		if len(data) == cap(data) {
 			data = append(data, 0)[:len(data)]
 		}
 	}
-	return File{Path: rel, Bytes: data, Mode: info.Mode().Perm(), SHA256: Sum(data)}, nil
 }
 
 // open opens a regular file for reading. It looks before it opens, and again after: what stands at a path may change
@@ -226,12 +238,11 @@ func (t *Tree) create(rel, real string, data []byte) error {
 
 // temp writes data to a new file beside real and to the disk. like gives mode and owner; nil: those of a new file.
 func (t *Tree) temp(real string, data []byte, like fs.FileInfo) (name string, err error) {
-	name = path.Join(path.Dir(real), "."+clip(path.Base(real))+"."+strings.ToLower(rand.Text()[:12])+".tmp")
 	perm := fs.FileMode(0o666)
 	if like != nil {
 		perm = 0o600
 	}
-	f, err := t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+	f, name, err := t.createTemp(real, perm)
 	if err != nil {
 		return "", err
 	}
@@ -251,6 +262,18 @@ func (t *Tree) temp(real string, data []byte, like fs.FileInfo) (name string, er
 		return "", err
 	}
 	return name, nil
+}
+
+// createTemp makes a file under the first free name; others are of other processes, or of ones that died.
+func (t *Tree) createTemp(real string, perm fs.FileMode) (f *os.File, name string, err error) {
+	for n := range maxTemps {
+		name = path.Join(path.Dir(real), fmt.Sprintf(".%s.overt-%d.tmp", clip(path.Base(real)), n))
+		f, err = t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		if !errors.Is(err, fs.ErrExist) {
+			break
+		}
+	}
+	return f, name, err
 }
 
 // clip keeps the temporary name within what file systems take (255 bytes).

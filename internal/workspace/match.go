@@ -12,19 +12,25 @@ const maxShown = 400
 // matcher finds lines.
 type matcher struct {
 	re *regexp.Regexp
-	// literal is text that every match holds; nil: none is known. Looking for it first is what makes a search fast.
-	literal []byte
+	// literal is text that every match holds, nil if none is known: looking for it first is what makes a search fast.
+	literal
 	// only says that the literal is the whole pattern.
 	only bool
 }
 
+// literal is text to look for. If fold is set it is ASCII in lower case, to be looked for in text made lower case.
+type literal struct {
+	text []byte
+	fold bool
+}
+
 func newMatcher(pattern string, ignoreCase bool) (*matcher, error) {
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
+		return nil, &PathError{CodeInvalid, pattern, "the pattern is not RE2: " + err.Error()}
+	}
 	expr := "(?m:" + pattern + ")"
 	if ignoreCase {
 		expr = "(?i)" + expr
-	}
-	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-		return nil, &PathError{CodeInvalid, pattern, "the pattern is not RE2: " + err.Error()}
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
@@ -33,19 +39,20 @@ func newMatcher(pattern string, ignoreCase bool) (*matcher, error) {
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {
 		tree = tree.Simplify()
-		m.literal = []byte(required(tree))
-		m.only = tree.Op == syntax.OpLiteral && len(m.literal) > 0
+		m.literal = required(tree)
+		m.only = tree.Op == syntax.OpLiteral && !m.fold && len(m.text) > 0
 	}
 	return m, nil
 }
 
 // required gives the longest literal that every match of the expression must hold.
-func required(re *syntax.Regexp) string {
+func required(re *syntax.Regexp) literal {
 	switch re.Op {
 	case syntax.OpLiteral:
 		if re.Flags&syntax.FoldCase == 0 {
-			return string(re.Rune)
+			return literal{text: []byte(string(re.Rune))}
 		}
+		return foldable(re.Rune)
 	case syntax.OpCapture, syntax.OpPlus:
 		return required(re.Sub[0])
 	case syntax.OpRepeat:
@@ -53,29 +60,69 @@ func required(re *syntax.Regexp) string {
 			return required(re.Sub[0])
 		}
 	case syntax.OpConcat:
-		best := ""
+		var best literal
 		for _, sub := range re.Sub {
-			if s := required(sub); len(s) > len(best) {
-				best = s
+			if l := required(sub); len(l.text) > len(best.text) {
+				best = l
 			}
 		}
 		return best
 	}
-	return ""
+	return literal{}
 }
 
-// lines gives the matching lines of a file with their context, at most max hits.
-func (m *matcher) lines(p string, data []byte, context, max int) (out []Line) {
-	if len(m.literal) > 0 && !bytes.Contains(data, m.literal) {
-		return nil
+// foldable gives the longest part in which case is a matter of ASCII: k and s are also other characters' lower case
+// (U+212A, U+017F).
+func foldable(runes []rune) literal {
+	var best, run []byte
+	for _, r := range append(runes[:len(runes):len(runes)], 'k') {
+		if r|0x20 == 'k' || r|0x20 == 's' || r >= 0x80 {
+			if len(run) > len(best) {
+				best = run
+			}
+			run = nil
+			continue
+		}
+		run = append(run, lower(byte(r)))
 	}
-	if bytes.Contains(data, []byte("\r\n")) {
-		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")) // so that $ means the end of a line
+	return literal{best, true}
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
 	}
+	return c
+}
+
+// lines gives the matching lines of a file with their context, at most max hits. It uses buf, and gives it back for the next file.
+func (m *matcher) lines(p string, data, buf []byte, context, max int) ([]Line, []byte) {
+	hay := data
+	if m.fold {
+		buf = append(buf[:0], data...)
+		for i, c := range buf {
+			buf[i] = lower(c)
+		}
+		hay = buf
+	}
+	if len(m.text) > 0 && !bytes.Contains(hay, m.text) {
+		return nil, buf
+	}
+	if bytes.Contains(data, []byte("\r\n")) { // so that $ means the end of a line
+		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+		hay = data
+		if m.fold {
+			hay = bytes.ReplaceAll(buf, []byte("\r\n"), []byte("\n"))
+		}
+	}
+	return m.scan(p, data, hay, context, max), buf
+}
+
+func (m *matcher) scan(p string, data, hay []byte, context, max int) (out []Line) {
 	number, counted := 1, 0 // number is that of the line at offset counted
 	shown := 0              // last line that is in out
 	for at, hits := 0, 0; at < len(data) && hits < max; {
-		i := m.next(data[at:])
+		i := m.next(data[at:], hay[at:])
 		if i < 0 {
 			break
 		}
@@ -84,7 +131,7 @@ func (m *matcher) lines(p string, data []byte, context, max int) (out []Line) {
 			break // behind the final newline is no line
 		}
 		end := lineEnd(data, at+i)
-		span := m.within(data[start:end])
+		span := m.re.FindIndex(data[start:end])
 		at = end + 1
 		if span == nil {
 			continue // what matched ran over the line's end
@@ -100,40 +147,22 @@ func (m *matcher) lines(p string, data []byte, context, max int) (out []Line) {
 	return out
 }
 
-// next gives the offset of the first byte where a match begins; the search must begin at a line's start.
-func (m *matcher) next(data []byte) int {
-	if m.only {
-		return bytes.Index(data, m.literal)
-	}
-	if len(m.literal) > 0 {
-		// No line before the first that holds the literal can match.
-		i := bytes.Index(data, m.literal)
-		if i < 0 {
-			return -1
+// next gives the offset of the first byte where a match begins, or of one before it on its line; the text begins at a
+// line's start.
+func (m *matcher) next(data, hay []byte) int {
+	from := 0
+	if len(m.text) > 0 {
+		i := bytes.Index(hay, m.text)
+		if i < 0 || m.only {
+			return i
 		}
-		from := bytes.LastIndexByte(data[:i], '\n') + 1
-		loc := m.re.FindIndex(data[from:])
-		if loc == nil {
-			return -1
-		}
-		return from + loc[0]
+		from = bytes.LastIndexByte(data[:i], '\n') + 1 // no line before can match
 	}
-	loc := m.re.FindIndex(data)
+	loc := m.re.FindIndex(data[from:])
 	if loc == nil {
 		return -1
 	}
-	return loc[0]
-}
-
-func (m *matcher) within(line []byte) []int {
-	if m.only {
-		i := bytes.Index(line, m.literal)
-		if i < 0 {
-			return nil
-		}
-		return []int{i, i + len(m.literal)}
-	}
-	return m.re.FindIndex(line)
+	return from + loc[0]
 }
 
 func lineEnd(data []byte, at int) int {
@@ -162,7 +191,7 @@ func (m *matcher) appendAfter(out []Line, p string, data []byte, end, number, co
 	for ; context > 0 && end+1 < len(data); context-- {
 		start := end + 1
 		end = lineEnd(data, start)
-		if m.within(data[start:end]) != nil {
+		if m.re.Match(data[start:end]) {
 			break
 		}
 		number++

@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
+	"path"
 	"runtime"
 	"sync"
+	"syscall"
 )
 
 const (
@@ -126,9 +129,11 @@ func (s *search) flush(ctx context.Context) error {
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(s.batch)) {
 		wg.Go(func() {
+			w := searcher{tree: s.tree, matcher: s.matcher, query: &s.query}
+			defer w.close()
 			for i := range next {
 				if ctx.Err() == nil {
-					results[i] = s.file(s.batch[i])
+					results[i] = w.file(s.batch[i])
 				}
 			}
 		})
@@ -163,14 +168,61 @@ func (s *search) flush(ctx context.Context) error {
 	return nil
 }
 
-func (s *search) file(p string) fileHits {
-	f, err := s.tree.read(p, p, MaxFile)
-	if err != nil {
-		var pe *PathError
-		return fileHits{large: errors.As(err, &pe) && pe.Code == CodeTooLarge}
+// searcher is one worker. It keeps the folder of its last file open and its buffers for the next: most files lie beside
+// the one before.
+type searcher struct {
+	tree    *Tree
+	matcher *matcher
+	query   *SearchQuery
+
+	dir   string
+	root  *os.Root
+	data  []byte
+	lower []byte
+}
+
+func (w *searcher) close() {
+	if w.root != nil {
+		w.root.Close()
 	}
-	if bytes.IndexByte(f.Bytes, 0) >= 0 {
+}
+
+// open opens a file that the walk saw as a regular one. Not even a pipe that has taken its place since would block.
+func (w *searcher) open(p string) (*os.File, error) {
+	if dir := path.Dir(p); w.root == nil || dir != w.dir {
+		w.close()
+		w.root = nil
+		root, err := w.tree.root.OpenRoot(dir)
+		if err != nil {
+			return nil, err
+		}
+		w.dir, w.root = dir, root
+	}
+	return w.root.OpenFile(path.Base(p), os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+func (w *searcher) file(p string) fileHits {
+	f, err := w.open(p)
+	if err != nil {
 		return fileHits{}
 	}
-	return fileHits{read: true, lines: s.matcher.lines(p, f.Bytes, s.query.Context, s.query.Limit+1)}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return fileHits{}
+	}
+	if info.Size() > MaxFile {
+		return fileHits{large: true}
+	}
+	data, err := readAll(w.data, p, f, info.Size(), MaxFile)
+	if err != nil {
+		return fileHits{}
+	}
+	w.data = data
+	if bytes.IndexByte(data, 0) >= 0 {
+		return fileHits{}
+	}
+	r := fileHits{read: true}
+	r.lines, w.lower = w.matcher.lines(p, data, w.lower, w.query.Context, w.query.Limit+1)
+	return r
 }

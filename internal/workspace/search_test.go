@@ -169,7 +169,7 @@ func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{
 		"a.go": "package a\n\nfunc Foo() {}\nfunc foo() {}\n", "b/c.go": "x\r\nfoo\r\nbar", "b/d.txt": "foo", "bin": "foo\x00foo", "ignored.log": "foo",
-		".gitignore": "*.log\n", ".git/x": "foo", ".env": "foo=1", "latin": "foo \xe4\n", "long": strings.Repeat("x", 5000) + "needle" + strings.Repeat("y", 5000),
+		".gitignore": "*.log\n", ".git/x": "foo", ".env": "foo=1", "latin": "foo \xe4\n", "kelvin": "\u212Aelvin\r\nEL\u017Fe\r\n", "long": strings.Repeat("x", 5000) + "needle" + strings.Repeat("y", 5000),
 	})
 	fifo(t, filepath.Join(dir, "pipe"))
 	tree := open(t, dir)
@@ -182,6 +182,8 @@ func TestSearch(t *testing.T) {
 		}{
 			{"literal", workspace.SearchQuery{Pattern: "foo", Path: "."}, []string{"a.go:4:func foo() {}", "b/c.go:2:foo", "b/d.txt:1:foo", "latin:1:foo \uFFFD"}},
 			{"any case", workspace.SearchQuery{Pattern: "FOO", Path: "a.go", IgnoreCase: true}, []string{"a.go:3:func Foo() {}", "a.go:4:func foo() {}"}},
+			{"any case, beyond ASCII", workspace.SearchQuery{Pattern: "kelvin|else", Path: ".", IgnoreCase: true}, []string{"kelvin:1:\u212Aelvin", "kelvin:2:EL\u017Fe"}},
+			{"any case, beyond ASCII, literal", workspace.SearchQuery{Pattern: "^KELVIN$", Path: ".", IgnoreCase: true}, []string{"kelvin:1:\u212Aelvin"}},
 			{"anchors mean lines", workspace.SearchQuery{Pattern: "^foo$", Path: "."}, []string{"b/c.go:2:foo", "b/d.txt:1:foo"}},
 			{"glob", workspace.SearchQuery{Pattern: "foo", Path: ".", Glob: "*.txt"}, []string{"b/d.txt:1:foo"}},
 			{"one file", workspace.SearchQuery{Pattern: "bar", Path: "b/c.go"}, []string{"b/c.go:3:bar"}},
@@ -244,8 +246,8 @@ func TestSearchLimit(t *testing.T) {
 func TestSearchAgreesWithLines(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(r *rapid.T) {
-		lines := rapid.SliceOfN(rapid.StringMatching(`[abx ]{0,6}`), 0, 12).Draw(r, "lines")
-		pattern := rapid.SampledFrom([]string{"a", "ab", "^a", "b$", "a.*b", `\bab`, "a+b?", "(ab|ba)x", "[^a]", "^$", `\s`, "x{2}", "(?i)AB"}).Draw(r, "pattern")
+		lines := rapid.SliceOfN(rapid.StringMatching(`[abxABk\x{212A} ]{0,6}`), 0, 12).Draw(r, "lines")
+		pattern := rapid.SampledFrom([]string{"a", "ab", "^a", "b$", "a.*b", `\bab`, "a+b?", "(ab|ba)x", "[^a]", "^$", `\s`, "x{2}", "(?i)AB", "kb?a", "A.*B"}).Draw(r, "pattern")
 		if err := os.WriteFile(filepath.Join(dir, "f"), []byte(strings.Join(lines, "\n")), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +256,8 @@ func TestSearchAgreesWithLines(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tree.Close()
-		f, err := tree.Search(t.Context(), workspace.SearchQuery{Pattern: pattern, Path: "f", Context: rapid.IntRange(0, 2).Draw(r, "context")})
+		ignoreCase := rapid.Bool().Draw(r, "ignore case")
+		f, err := tree.Search(t.Context(), workspace.SearchQuery{Pattern: pattern, Path: "f", IgnoreCase: ignoreCase, Context: rapid.IntRange(0, 2).Draw(r, "context")})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -271,6 +274,9 @@ func TestSearchAgreesWithLines(t *testing.T) {
 			if l.Text != lines[l.Number-1] {
 				r.Fatalf("line %d shown as %q", l.Number, l.Text)
 			}
+		}
+		if ignoreCase {
+			pattern = "(?i)" + pattern
 		}
 		re := regexp.MustCompile(pattern)
 		for i, l := range lines {
