@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -148,130 +147,6 @@ func disjoint(found []int, size int) []int {
 		}
 	}
 	return out
-}
-
-// text is a file with all line ends as LF, and the way back to its bytes.
-type text struct {
-	data    []byte
-	dropped []int // offsets in data of the LFs that had a CR before them, ascending
-	starts  []int // offsets in data at which lines start
-}
-
-func normalise(data []byte) *text {
-	t := &text{data: data, starts: []int{0}}
-	if bytes.Contains(data, []byte("\r\n")) {
-		t.data = make([]byte, 0, len(data))
-		for i, c := range data {
-			if c == '\r' && i+1 < len(data) && data[i+1] == '\n' {
-				t.dropped = append(t.dropped, len(t.data))
-				continue
-			}
-			t.data = append(t.data, c)
-		}
-	}
-	for i, c := range t.data {
-		if c == '\n' {
-			t.starts = append(t.starts, i+1)
-		}
-	}
-	return t
-}
-
-// lines counts lines as read_file numbers them: a final newline begins no further one.
-func (t *text) lines() int {
-	n := len(t.starts)
-	if t.starts[n-1] == len(t.data) {
-		n--
-	}
-	return n
-}
-
-// line gives the number, from 1, of the line that holds the offset.
-func (t *text) line(at int) int {
-	return sort.SearchInts(t.starts, at+1)
-}
-
-// find gives the offset of every match, overlapping ones too: two ways to place an edit are an ambiguity.
-func (t *text) find(old string) []int {
-	var out []int
-	for at := 0; ; {
-		i := bytes.Index(t.data[at:], []byte(old))
-		if i < 0 {
-			return out
-		}
-		out = append(out, at+i)
-		at += i + 1
-	}
-}
-
-// origin gives the offset in the file's own bytes of an offset in the text. That of an LF that had a CR is the CR's.
-func (t *text) origin(at int) int {
-	return at + sort.SearchInts(t.dropped, at)
-}
-
-// crlf tells whether the LF at the offset had a CR before it.
-func (t *text) crlf(at int) bool {
-	i := sort.SearchInts(t.dropped, at)
-	return i < len(t.dropped) && t.dropped[i] == at
-}
-
-func (t *text) splice(data []byte, at []int, size int, with string) Edited {
-	var out bytes.Buffer
-	out.Grow(len(data) + len(at)*len(with))
-	e := Edited{Count: len(at)}
-	done := 0
-	for _, i := range at {
-		out.Write(data[done:t.origin(i)])
-		out.WriteString(t.withEnds(with, i, i+size))
-		done = t.origin(i + size)
-		if n := t.line(i); len(e.Lines) == 0 || e.Lines[len(e.Lines)-1] != n {
-			e.Lines = append(e.Lines, n)
-		}
-	}
-	out.Write(data[done:])
-	e.Bytes = out.Bytes()
-	return e
-}
-
-// withEnds gives each line end of the new text the form of the one it takes the place of; those beyond, the form of
-// the last one replaced; if none was replaced, that of the line which the text stands on, or of the line before.
-func (t *text) withEnds(with string, from, to int) string {
-	if len(t.dropped) == 0 || !strings.Contains(with, "\n") {
-		return with
-	}
-	var ends []bool
-	for i := from; i < to; i++ {
-		if t.data[i] == '\n' {
-			ends = append(ends, t.crlf(i))
-		}
-	}
-	if len(ends) == 0 {
-		ends = append(ends, t.endAround(from, to))
-	}
-	var out strings.Builder
-	n := 0
-	for line := range strings.SplitAfterSeq(with, "\n") {
-		body, ended := strings.CutSuffix(line, "\n")
-		out.WriteString(body)
-		if ended {
-			if ends[min(n, len(ends)-1)] {
-				out.WriteByte('\r')
-			}
-			out.WriteByte('\n')
-			n++
-		}
-	}
-	return out.String()
-}
-
-func (t *text) endAround(from, to int) bool {
-	if i := bytes.IndexByte(t.data[to:], '\n'); i >= 0 {
-		return t.crlf(to + i)
-	}
-	if i := bytes.LastIndexByte(t.data[:from], '\n'); i >= 0 {
-		return t.crlf(i)
-	}
-	return false
 }
 
 // where says on which lines matches start, the first few of them.
