@@ -132,6 +132,10 @@ func TestCaptureMasking(t *testing.T) {
 	if string(c.Response.Join()) != "bad key [masked:KEY]" || c.Response.Masked != 1 || !reflect.DeepEqual(c.ResponseHeader, http.Header{"X-Echo": {"[masked:KEY]"}}) {
 		t.Errorf("response %+v %v", c.Response, c.ResponseHeader)
 	}
+	sizes, err := s.Captures().Sizes(t.Context(), "c")
+	if err != nil || sizes.Request != int64(len(want)) || *sizes.Response != c.Response.Bytes || sizes.Masked != 4 {
+		t.Errorf("sizes %+v, %v", sizes, err)
+	}
 	if string(sent.Body[0].Bytes) != "x "+secret {
 		t.Error("what is sent was changed")
 	}
@@ -189,6 +193,10 @@ func TestShared(t *testing.T) {
 		if c.Prev != wantPrev || c.Shared != wantShared || (i != 11 && i > 1 && c.SharedBytes != int64(len(bodies[i-2])-len(r.tail.Bytes))) {
 			t.Errorf("request %d: after %q, %d parts of %d bytes shared; want %q, %d", i, c.Prev, c.Shared, c.SharedBytes, wantPrev, wantShared)
 		}
+		sizes, err := s.Captures().Sizes(t.Context(), c.Call)
+		if want := (store.Sizes{Request: c.Request.Bytes, Shared: c.SharedBytes}); err != nil || sizes != want {
+			t.Errorf("request %d: sizes %+v, %v; want %+v", i, sizes, err, want)
+		}
 		if !bytes.Equal(c.Request.Join(), bodies[i-1]) {
 			t.Errorf("request %d is not what was sent", i)
 		}
@@ -245,6 +253,7 @@ func TestCaptureErrors(t *testing.T) {
 	_, twiceReceived := c.Received(t.Context(), wire.Received{ID: "c"})
 	_, neverSent := c.Received(t.Context(), wire.Received{ID: "d"})
 	_, missing := c.Capture(t.Context(), "d")
+	_, noSizes := c.Sizes(t.Context(), "d")
 	_, noOutput := c.Output(t.Context(), "d")
 	for _, tt := range []struct {
 		err error
@@ -254,6 +263,7 @@ func TestCaptureErrors(t *testing.T) {
 		{twiceReceived, "keep the response of c: its response was kept before"},
 		{neverSent, "keep the response of d: no such request was kept"},
 		{missing, "call d: nothing is kept of it"},
+		{noSizes, "call d: nothing is kept of it"},
 		{noOutput, "output of d: nothing is kept of it"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.msg) {

@@ -50,15 +50,11 @@ func FuzzRuns(f *testing.F) {
 
 func FuzzTiming(f *testing.F) {
 	f.Add([]byte{2, 1, 2, 3, 4})
+	f.Add([]byte{2, 1, 2, 255, 255, 255, 255, 255, 255, 255, 255, 127, 1}) // a time beyond what a Duration holds
 	f.Fuzz(func(t *testing.T, data []byte) {
 		chunks, err := store.UnpackTiming(data)
 		if err != nil {
 			return
-		}
-		for i, c := range chunks {
-			if c.Bytes < 0 || c.After < 0 || i > 0 && c.After < chunks[i-1].After {
-				t.Skip() // lengths and times beyond what 63 bits hold
-			}
 		}
 		again, err := store.UnpackTiming(store.PackTiming(chunks))
 		if err != nil || len(chunks) > 0 && !reflect.DeepEqual(chunks, again) {

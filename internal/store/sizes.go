@@ -18,11 +18,12 @@ type Sizes struct {
 func (c *Captures) Sizes(ctx context.Context, call string) (Sizes, error) {
 	var out Sizes
 	var shared int64
+	var enc int
 	var list []byte
 	var masked sql.NullInt64
-	err := c.db.read.QueryRowContext(ctx, `SELECT q.bytes, q.masked, q.parts, c.shared, r.bytes, r.masked
+	err := c.db.read.QueryRowContext(ctx, `SELECT q.bytes, q.masked, q.enc, q.parts, c.shared, r.bytes, r.masked
 		FROM capture c JOIN body q ON q.id = c.request LEFT JOIN body r ON r.id = c.response WHERE c.call = ?`, call).
-		Scan(&out.Request, &out.Masked, &list, &shared, &out.Response, &masked)
+		Scan(&out.Request, &out.Masked, &enc, &list, &shared, &out.Response, &masked)
 	if errors.Is(err, sql.ErrNoRows) {
 		return out, fmt.Errorf("call %s: %w", call, ErrNoCapture)
 	}
@@ -30,7 +31,7 @@ func (c *Captures) Sizes(ctx context.Context, call string) (Sizes, error) {
 		return out, fmt.Errorf("call %s: %w", call, c.db.explain(err))
 	}
 	out.Masked += int(masked.Int64)
-	runs, err := readRuns(list)
+	runs, err := c.runs(enc, list)
 	for _, r := range runs {
 		n := min(r.n, shared)
 		shared -= n

@@ -26,6 +26,9 @@ func appendTiming(out []byte, chunks []wire.Chunk) []byte {
 	return out
 }
 
+// longest bounds the microseconds that are believed: a century, far from what a Duration can't hold.
+const longest = 100 * 366 * 24 * 3600 * 1_000_000
+
 var errTiming = errors.New("the times of a response are damaged")
 
 func readTiming(data []byte) ([]wire.Chunk, error) {
@@ -47,6 +50,9 @@ func readTiming(data []byte) ([]wire.Chunk, error) {
 		if !ok {
 			return nil, errTiming
 		}
+		if v > maxValue {
+			return nil, errTiming
+		}
 		out[i].Bytes = int(v)
 	}
 	var at uint64
@@ -55,7 +61,9 @@ func readTiming(data []byte) ([]wire.Chunk, error) {
 		if !ok {
 			return nil, errTiming
 		}
-		at += v
+		if at += v; v > longest || at > longest {
+			return nil, errTiming
+		}
 		out[i].After = time.Duration(at) * time.Microsecond
 	}
 	return out, nil
