@@ -49,7 +49,7 @@ func (p *program) explain(err error) message {
 	case errors.As(err, &ambiguous):
 		return message{p.say.Say("task.ambiguous", ambiguous.Ref, strings.Join(ids(ambiguous.Candidates), ", ")), p.say.Say("task.unknown.hint"), statusUsage}
 	case errors.Is(err, store.ErrNoTask):
-		return message{err.Error(), p.say.Say("task.unknown.hint"), statusUsage}
+		return message{p.say.Say("task.missing"), p.say.Say("task.unknown.hint"), statusUsage}
 	case errors.As(err, &noCall):
 		return message{p.say.Say("task.no_call", noCall.Ref, noCall.Calls), p.say.Say("task.calls.hint"), statusUsage}
 	case errors.Is(err, store.ErrNoCapture):

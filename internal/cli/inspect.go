@@ -96,13 +96,17 @@ func (p *program) find(cmd *cobra.Command, args []string) (*app.Record, trace.Ta
 	}
 	task, err := record.Trace.Find(cmd.Context(), ref)
 	if err != nil {
-		return nil, task, errors.Join(err, record.Close())
+		return nil, task, errors.Join(p.named(ref, err), record.Close())
 	}
 	return record, task, nil
 }
 
 func (p *program) listCalls(task trace.Task, calls []trace.Call) error {
 	fmt.Fprintf(p.Out, "%s  %s\n", task.ID, visible(text(task.Title)))
+	if len(calls) == 0 {
+		_, err := fmt.Fprintln(p.Out, p.say.Say("task.no_calls"))
+		return err
+	}
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "call\tstep\tattempt\tstatus\thttp\tsent\tshared\treceived\ttokens in\tout\tfirst byte\ttime\t")
 	for i, c := range calls {

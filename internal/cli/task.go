@@ -106,10 +106,15 @@ func (p *program) chosen(ctx context.Context, a *app.App) (string, error) {
 		return "", nil
 	}
 	t, err := a.Trace.Find(ctx, ref)
-	if errors.Is(err, store.ErrNoTask) && p.flags.goOn {
-		return "", app.ErrNoRecord
+	return t.ID, p.named(ref, err)
+}
+
+// named puts the reference that fits no task into the error.
+func (p *program) named(ref string, err error) error {
+	if errors.Is(err, store.ErrNoTask) && ref != "last" {
+		return &config.Error{Code: "task.unknown", Args: []any{ref}, Hint: "task.unknown.hint", Usage: true}
 	}
-	return t.ID, err
+	return err
 }
 
 // open builds the application and says what there is to say of the configuration.

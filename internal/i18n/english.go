@@ -19,12 +19,12 @@ func english() map[string]string {
 		"config.no_model":      "%s lists no model to take by itself: %s",
 		"config.no_model.hint": "pass --model NAME",
 		"config.one_model":     "model %s, the only one that %s lists",
-		"config.home":          "the state folder can't be found: %s",
 		"config.continue":      "--continue and --resume can't be used together",
 
 		// tasks
 		"task.none":         "there is no task here yet",
 		"task.unknown":      "no task is named %q here",
+		"task.missing":      "there is no task to go on with here",
 		"task.unknown.hint": "`overt task list` shows the tasks of this workspace",
 		"task.ambiguous":    "%q fits several tasks: %s",
 		"task.no_calls":     "this task has made no model call yet",
@@ -38,7 +38,6 @@ func english() map[string]string {
 		"run.busy.hint":     "wait for it to end, or read meanwhile: overt trace, overt task list",
 		"run.interrupted":   "the last run here was interrupted; the outcome of what was running is unknown:",
 		"run.open.call":     "a model call (%s)",
-		"run.open.tool":     "%s %s",
 		"run.open.ended":    "%s — it was still running and has been ended",
 		"run.not_repeated":  "nothing of it was run again",
 		"run.retry":         "the call failed (%s); trying again in %s s",
@@ -68,7 +67,6 @@ func english() map[string]string {
 		"tool.denied.unasked":     "denied, since nobody can be asked: %s",
 		"tool.denied.rule":        "denied by %s",
 		"tool.denied.profile":     "denied by the profile",
-		"tool.denied.person":      "denied",
 		"tool.allow.hint":         "to allow it: %s",
 		"tool.failed":             "failed: %s",
 		"tool.more":               "… %d more lines",
@@ -80,7 +78,6 @@ func english() map[string]string {
 		// questions
 		"question.ask":   "run %s? yes or no:",
 		"question.again": "please type yes or no:",
-		"question.no":    "no",
 
 		// the line prompt
 		"prompt.banner": "overt %s, model %s, permission %s. Type a task; Ctrl-D leaves.",
@@ -97,9 +94,6 @@ func english() map[string]string {
 		"trace.absent": "the capture of this call is missing: it was pruned or never written",
 
 		// errors
-		"error.cut":         "the stream ended before the answer did",
-		"error.internal":    "internal error: %s",
-		"error.newer":       "%s",
 		"usage.error":       "%s",
 		"usage.hint":        "see overt --help",
 		"error.output":      "the output can't be written: %s",

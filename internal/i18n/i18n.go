@@ -6,6 +6,8 @@ package i18n
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +32,9 @@ func (p Printer) Say(code string, args ...any) string {
 
 // Has tells whether there is a sentence for the code.
 func (p Printer) Has(code string) bool { _, ok := p.table[code]; return ok }
+
+// Codes lists the codes that have a sentence, sorted.
+func (p Printer) Codes() []string { return slices.Sorted(maps.Keys(p.table)) }
 
 // Number writes n with a comma between groups of three digits.
 func Number(n int64) string {

@@ -1,0 +1,67 @@
+package i18n_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"overt/internal/i18n"
+)
+
+// TestEveryCodeHasASentence looks for codes in the packages that speak to people, or whose codes views turn into
+// sentences, and for sentences that nobody says.
+func TestEveryCodeHasASentence(t *testing.T) {
+	p := i18n.New("en")
+	code := regexp.MustCompile(`"((?:config|task|run|tool|question|prompt|demo|trace|error|usage)\.[a-z_.]+)"`)
+	said := map[string]bool{}
+	for _, dir := range []string{"../cli", "../config", "../app"} {
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatal(files, err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			data, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range code.FindAllStringSubmatch(string(data), -1) {
+				c := m[1]
+				if c == "tool.delta" { // a kind of event, not a sentence
+					continue
+				}
+				said[c] = true
+				if strings.HasSuffix(c, ".") { // a prefix that a value completes
+					continue
+				}
+				if !p.Has(c) {
+					t.Errorf("%s says %q, which has no sentence", name, c)
+				}
+			}
+		}
+	}
+	for _, c := range p.Codes() {
+		if said[c] || said[strings.TrimSuffix(c, ".one")] || strings.HasPrefix(c, "run.hint.") || strings.HasPrefix(c, "tool.status.") {
+			continue
+		}
+		t.Errorf("nobody says %q", c)
+	}
+}
+
+func TestUnknownCodesHideNothing(t *testing.T) {
+	if got := i18n.New("xx").Say("no.such.code", "a", 7); got != "no.such.code a 7" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestNumber(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 7: "7", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000"} {
+		if got := i18n.Number(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
