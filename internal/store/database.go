@@ -43,7 +43,7 @@ type querier interface {
 // migration is one step in the history of a file's form. Names never change, and steps are never edited.
 type migration struct{ name, sql string }
 
-func openDatabase(ctx context.Context, path string, steps []migration, now func() time.Time) (*database, error) {
+func openDatabase(ctx context.Context, path string, steps []migration, now time.Time) (*database, error) {
 	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
 	if err := prepareFile(path); err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func prepareFile(path string) error {
 }
 
 // migrate applies the steps that the file has not seen. It looks before it touches.
-func (d *database) migrate(ctx context.Context, steps []migration, now func() time.Time) error {
+func (d *database) migrate(ctx context.Context, steps []migration, now time.Time) error {
 	todo, err := d.missing(ctx, steps)
 	if err != nil || len(todo) == 0 {
 		return err
@@ -114,7 +114,7 @@ func (d *database) migrate(ctx context.Context, steps []migration, now func() ti
 				return fmt.Errorf("migration %s: %w", m.name, err)
 			}
 			if err := d.exec(`INSERT INTO migration (name, applied) VALUES (?, ?)`,
-				m.name, now().UTC().Format(time.RFC3339)); err != nil {
+				m.name, now.UTC().Format(time.RFC3339)); err != nil {
 				return err
 			}
 		}

@@ -72,14 +72,14 @@ func checkWhole(t *testing.T, dir string, atLeast event.Seq) event.Seq {
 	return n
 }
 
-// TestTwoProcesses: two processes append while a third follows; numbers have no gaps.
+// TestTwoProcesses: two processes append while a third follows; numbers have no gaps. All three make the files.
 func TestTwoProcesses(t *testing.T) {
 	dir := t.TempDir()
-	s := open(t, dir)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	a, _ := start(t, "append50", dir)
 	b, _ := start(t, "append50", dir)
+	s := open(t, dir)
 	n, runs := event.Seq(0), map[string]int{}
 	for f, err := range s.Follow(ctx, 0) {
 		if n++; err != nil || f.Seq != n {

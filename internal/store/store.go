@@ -19,6 +19,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -76,12 +77,23 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.mask == nil {
 		s.mask = redact.New()
 	}
-	if s.facts, err = openDatabase(ctx, filepath.Join(dir, "overt.db"), factMigrations(), s.now); err != nil {
+	// Both at once: making a file waits for the disk several times.
+	opened := s.now()
+	var captures *database
+	var factsErr, capturesErr error
+	var both sync.WaitGroup
+	both.Go(func() {
+		captures, capturesErr = openDatabase(ctx, filepath.Join(dir, "captures.db"), captureMigrations(), opened)
+	})
+	s.facts, factsErr = openDatabase(ctx, filepath.Join(dir, "overt.db"), factMigrations(), opened)
+	both.Wait()
+	if err := cmp.Or(factsErr, capturesErr); err != nil {
+		for _, d := range []*database{s.facts, captures} {
+			if d != nil {
+				d.close() // nothing was written; what is wrong is err
+			}
+		}
 		return nil, err
-	}
-	captures, err := openDatabase(ctx, filepath.Join(dir, "captures.db"), captureMigrations(), s.now)
-	if err != nil {
-		return nil, errors.Join(err, s.facts.close())
 	}
 	s.captures = &Captures{db: captures, mask: s.mask, pack: s.pack, now: s.now}
 	return s, nil
