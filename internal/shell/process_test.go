@@ -47,6 +47,21 @@ func waitGone(t *testing.T, pid int) {
 	}
 }
 
+// waitPid waits until a process has written its number.
+func waitPid(t *testing.T, file string) int {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		if data, err := os.ReadFile(file); err == nil && strings.HasSuffix(string(data), "\n") {
+			return readPid(t, file)
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s was not written", file)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 func readPid(t *testing.T, file string) int {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -91,7 +106,7 @@ func startOf(t *testing.T, pid int) uint64 {
 }
 
 func TestEndGroup(t *testing.T) {
-	cmd := group(t, "sleep 60 & exec sleep 60")
+	cmd := group(t, "sleep 60 & echo $! >pid; exec sleep 60")
 	id := cmd.Process.Pid
 	ticks := startOf(t, id)
 	if shell.EndGroup(id, ticks+1) || shell.EndGroup(id, 0) {
@@ -100,10 +115,12 @@ func TestEndGroup(t *testing.T) {
 	if !alive(id) {
 		t.Fatal("the group is gone")
 	}
+	child := waitPid(t, filepath.Join(cmd.Dir, "pid"))
 	if !shell.EndGroup(id, ticks) {
 		t.Error("did not end the group")
 	}
 	_ = cmd.Wait()
+	waitGone(t, child)
 	if shell.EndGroup(id, ticks) {
 		t.Error("ended a group that was gone")
 	}

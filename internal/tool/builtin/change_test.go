@@ -117,7 +117,7 @@ func TestChangedOnDisk(t *testing.T) {
 	}
 
 	// Between preparing (the person was shown a diff) and running.
-	for name, a := range map[string]args{"edit_file": {"path": "f", "old_string": "b", "new_string": "c"}, "write_file": write} {
+	for name, a := range map[string]args{"edit_file": {"path": "f", "old_string": "b\n", "new_string": "c\n"}, "write_file": write} {
 		b.must("read_file", args{"path": "f"})
 		p, err := b.prepare(name, a)
 		if err != nil {
