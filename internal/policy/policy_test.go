@@ -248,6 +248,8 @@ func TestRuleOrder(t *testing.T) {
 		why     string
 	}{
 		{policy.Full, []policy.Rule{deny}, file("edit_file", "docs/ab"), policy.Deny, "a deny rule on writing holds for every tool that writes"},
+		{policy.Full, []policy.Rule{rule(t, policy.Deny, "read_file(x/**)")}, file("search_text", "x/y"), policy.Deny, "a deny rule on reading holds for every tool that reads"},
+		{policy.Full, []policy.Rule{rule(t, policy.Deny, "list_files(x/**)")}, file("read_file", "x/y"), policy.Allow, "listing is not reading"},
 		{policy.AskP, []policy.Rule{allow}, file("edit_file", "docs/x"), policy.Ask, "an allow rule holds for its tool only"},
 		{policy.Full, []policy.Rule{ask}, file("write_file", "docs/ab"), policy.Ask, "ask rules hold under full"},
 		{policy.Plan, []policy.Rule{rule(t, policy.Allow, "*")}, file("write_file", "docs/ab"), policy.Deny, "plan changes nothing, whatever is allowed"},

@@ -107,8 +107,8 @@ func (r Rule) allows(tool string, e Effect) bool {
 }
 
 // forbids tells whether a deny or ask rule covers the effect. It takes the wide reading everywhere: every command
-// inside the text counts, by name wherever its program lies, more arguments or not; and a rule on one tool that
-// writes files is a rule on the file.
+// inside the text counts, by name wherever its program lies, more arguments or not; and a rule on a tool that writes
+// files, or on read_file, is a rule on the file, whichever tool does it.
 func (r Rule) forbids(tool string, e Effect) bool {
 	if r.pattern == "" {
 		return r.tool == "*" || r.tool == tool
@@ -117,7 +117,7 @@ func (r Rule) forbids(tool string, e Effect) bool {
 		return e.Kind == Run && slices.ContainsFunc(commands(e.Target), r.startsLike)
 	}
 	kind, _ := fileTools(r.tool)
-	same := r.tool == tool || kind == Write
+	same := r.tool == tool || kind == Write || r.tool == "read_file"
 	return same && e.Kind == kind && doublestar.MatchUnvalidated(r.pattern, e.Target)
 }
 

@@ -28,18 +28,22 @@ import (
 type Options struct {
 	Tree *workspace.Tree
 	Env  []string // the whole environment of commands; see shell.Environ
+	// Rules are those in force. A search leaves out the files that they forbid to read, besides those that may hold
+	// secrets. nil: no rules.
+	Rules func() policy.Rules
 }
 
 // Core gives the core tools of one task, in the order in which a model is told of them.
 func Core(o Options) []tool.Tool {
-	c := &core{tree: o.Tree, env: o.Env, seen: map[string]string{}}
+	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, seen: map[string]string{}}
 	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}}
 }
 
 // core is what the tools of a task share.
 type core struct {
-	tree *workspace.Tree
-	env  []string
+	tree  *workspace.Tree
+	env   []string
+	rules func() policy.Rules
 
 	mu   sync.Mutex
 	seen map[string]string // SHA-256 by resolved path, as the model last saw the file

@@ -324,35 +324,6 @@ func TestSizeBombs(t *testing.T) {
 	}
 }
 
-func TestListAndSearch(t *testing.T) {
-	b := setUp(t, map[string]string{"a.go": "foo\n", "sub/b.go": "one\nfoo\nthree\n", ".env": "foo", "evil\nname": "foo", "ln": "-> sub"})
-	os.Remove(filepath.Join(b.dir, ".keep"))
-	if r := b.must("list_files", args{"depth": 0}); r.Content != ".env\tfile\t3\na.go\tfile\t4\n\"evil\\nname\"\tfile\t3\nln -> sub\tlink\nsub/\tfolder\n" {
-		t.Errorf("got %q", r.Content)
-	}
-	if r := b.must("list_files", args{"glob": "*.go"}); r.Content != "a.go\tfile\t4\nsub/b.go\tfile\t14\n" {
-		t.Errorf("got %q", r.Content)
-	}
-	if r := b.must("list_files", args{"glob": "*.rs"}); r.Content != "[nothing there]\n" {
-		t.Errorf("got %q", r.Content)
-	}
-	if r := b.must("search_text", args{"pattern": "^foo$", "glob": "*.go", "context": 1}); r.Content != "a.go:1:foo\n--\nsub/b.go-1-one\nsub/b.go:2:foo\nsub/b.go-3-three\n" {
-		t.Errorf("got %q", r.Content)
-	}
-	if r := b.must("search_text", args{"pattern": "FOO", "ignore_case": true}); r.Content != "a.go:1:foo\n\"evil\\nname\":1:foo\nsub/b.go:2:foo\n[not searched, since they may hold secrets: .env]\n" {
-		t.Errorf("got %q", r.Content)
-	}
-	if r := b.must("search_text", args{"pattern": "zzz", "path": "sub"}); r.Content != "[no match in 1 files]\n" {
-		t.Errorf("got %q", r.Content)
-	}
-	_, err := b.call("search_text", args{"pattern": "("})
-	b.refused(err, "invalid", "RE2")
-	_, err = b.call("search_text", args{"pattern": ""})
-	b.refused(err, "bad_arguments", "empty")
-	_, err = b.call("list_files", args{"path": "a.go"})
-	b.refused(err, "not_regular")
-}
-
 func TestEffects(t *testing.T) {
 	b := setUp(t, map[string]string{"f": "x\n", "sub/g": "x\n", "in": "-> sub", ".git/hooks/": "", "hooks": "-> .git/hooks", ".env": "KEY=1\n"})
 	b.must("read_file", args{"path": "f"})

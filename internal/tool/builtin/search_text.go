@@ -45,12 +45,24 @@ func (s searchText) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	}
 	q := workspace.SearchQuery{
 		Pattern: a.Pattern, Path: t.rel, Glob: a.Glob, IgnoreCase: a.IgnoreCase,
-		Context: min(max(a.Context, 0), maxContext), Limit: a.Limit, Skip: policy.Secret,
+		Context: min(max(a.Context, 0), maxContext), Limit: a.Limit, Skip: s.unreadable(),
 	}
 	return &tool.Prepared{
 		Action: t.action("search_text", policy.Read), Parallel: true, Preview: a.Pattern + " in " + t.rel,
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return s.run(ctx, t, q) },
 	}, nil
+}
+
+// unreadable tells which files a search over a folder leaves out: its effect names the folder only.
+func (s searchText) unreadable() func(path string) bool {
+	if s.rules == nil {
+		return policy.Secret
+	}
+	rules := s.rules()
+	return func(path string) bool {
+		read := policy.Action{Tool: "read_file", Effects: []policy.Effect{{Kind: policy.Read, Target: path}}}
+		return policy.Secret(path) || policy.Decide(rules, read).Verdict == policy.Deny
+	}
 }
 
 func (s searchText) run(ctx context.Context, t target, q workspace.SearchQuery) (*tool.Result, error) {
@@ -80,7 +92,7 @@ func (s searchText) run(ctx context.Context, t target, q workspace.SearchQuery) 
 	if found.More {
 		fmt.Fprintf(&b, "[the first %d matches; narrow pattern, path or glob for the rest]\n", found.Hits)
 	}
-	leftOut(&b, "not searched, since they may hold secrets", found.Skipped)
+	leftOut(&b, "not searched, since they may hold secrets or rules forbid it", found.Skipped)
 	leftOut(&b, "not searched, over 32 MiB", found.Large)
 	return &tool.Result{Content: b.String(), Cut: found.More}, nil
 }
