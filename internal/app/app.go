@@ -140,9 +140,30 @@ func (a *App) build(ctx context.Context) (err error) {
 	return nil
 }
 
-// Close ends all runs and closes the record.
+// Close ends all runs, keeps the captures within their bound, and closes the record.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.Session.Close(ctx), a.tree.Close(), a.store.Close())
+	return errors.Join(a.Session.Close(ctx), a.retain(ctx), a.tree.Close(), a.store.Close())
+}
+
+// maxCaptures is how many bytes of captures a workspace keeps. Facts are kept for ever.
+const maxCaptures = 2 << 30
+
+// retain prunes the oldest captures once they take more than they may. Whoever runs meanwhile holds the lease, and then
+// it is left to them: pruning takes away parts that a run under way would build on.
+func (a *App) retain(ctx context.Context) error {
+	info, err := os.Stat(filepath.Join(Folder(a.o.State, a.o.Root), "captures.db"))
+	if err != nil || info.Size() <= maxCaptures {
+		return err
+	}
+	lease, err := a.store.Lease(ctx, "prune", "")
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(a.store.Captures().Prune(ctx, time.Time{}, maxCaptures*3/4), lease.Release())
 }
 
 // model is the model's name: as configured, or the only one that the endpoint lists.

@@ -18,8 +18,8 @@ import (
 	"overt/internal/wire"
 )
 
-// Captures keeps what crossed the wire: each request as parts, each response with the times at which it came, and long
-// outputs of tools. It is a [wire.Sink].
+// Captures keeps what crossed the wire: each request as parts, and each response with the times at which it
+// came. It is a [wire.Sink].
 //
 // Equal bytes are kept once. Requests of a lane usually begin with the parts of the one before, in the same memory; such
 // parts are neither read nor hashed again, so a request costs what is new in it. Known secrets are masked in what is

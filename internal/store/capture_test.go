@@ -254,7 +254,6 @@ func TestCaptureErrors(t *testing.T) {
 	_, neverSent := c.Received(t.Context(), wire.Received{ID: "d"})
 	_, missing := c.Capture(t.Context(), "d")
 	_, noSizes := c.Sizes(t.Context(), "d")
-	_, noOutput := c.Output(t.Context(), "d")
 	for _, tt := range []struct {
 		err error
 		msg string
@@ -264,13 +263,12 @@ func TestCaptureErrors(t *testing.T) {
 		{neverSent, "keep the response of d: no such request was kept"},
 		{missing, "call d: nothing is kept of it"},
 		{noSizes, "call d: nothing is kept of it"},
-		{noOutput, "output of d: nothing is kept of it"},
 	} {
 		if tt.err == nil || !strings.Contains(tt.err.Error(), tt.msg) {
 			t.Errorf("got %v, want %q", tt.err, tt.msg)
 		}
 	}
-	if !errors.Is(missing, store.ErrNoCapture) || !errors.Is(noOutput, store.ErrNoCapture) {
+	if !errors.Is(missing, store.ErrNoCapture) || !errors.Is(noSizes, store.ErrNoCapture) {
 		t.Error("what is missing is not ErrNoCapture")
 	}
 }
@@ -307,21 +305,5 @@ func TestSentWhenFull(t *testing.T) {
 	}
 	if _, err := s.Captures().Capture(t.Context(), "2"); !errors.Is(err, store.ErrNoCapture) {
 		t.Errorf("the refused request: %v", err)
-	}
-}
-
-func TestOutput(t *testing.T) {
-	s := open(t, t.TempDir())
-	data := []byte(strings.Repeat("a line of output\n", 10_000) + secret)
-	k, err := s.Captures().KeepOutput(t.Context(), "tcl_A-1.1", data, true)
-	if err != nil || k.Masked != 1 {
-		t.Fatalf("kept %+v, %v", k, err)
-	}
-	o, err := s.Captures().Output(t.Context(), "tcl_A-1.1")
-	if err != nil || !o.Capped || string(o.Join()) != strings.Repeat("a line of output\n", 10_000)+"[masked:KEY]" || o.SHA256 != k.SHA256 {
-		t.Errorf("output of %d bytes, %v", o.Bytes, err)
-	}
-	if _, err := s.Captures().KeepOutput(t.Context(), "tcl_A-1.1", data, true); err == nil {
-		t.Error("an id was used twice")
 	}
 }

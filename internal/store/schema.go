@@ -66,6 +66,5 @@ CREATE TABLE capture (
   status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- deflated varints
   ended INTEGER, error TEXT);
 CREATE INDEX capture_lane ON capture (lane, sent);
-CREATE TABLE output (id TEXT PRIMARY KEY, body INTEGER NOT NULL REFERENCES body, capped INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
 `}}
 }
