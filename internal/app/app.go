@@ -202,10 +202,15 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 			prompt.System{Text: c.System.Value, Dir: a.o.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Date: time.Now().Format(time.DateOnly)},
 			instruction.Agents{Read: a.read},
 		},
-		Rules:   func() policy.Rules { return policy.Rules{Profile: policy.Profile(c.Permission.Value), List: a.o.Rules} },
+		Rules:   a.rules,
 		Retries: 2,
 		Close:   func() error { return nil },
 	}, nil
+}
+
+// rules is what is in force.
+func (a *App) rules() policy.Rules {
+	return policy.Rules{Profile: policy.Profile(a.o.Config.Permission.Value), List: a.o.Rules}
 }
 
 func (a *App) set(task string) (*tool.Set, error) {
@@ -214,7 +219,7 @@ func (a *App) set(task string) (*tool.Set, error) {
 	if s := a.tools[task]; s != nil {
 		return s, nil
 	}
-	s, err := tool.NewSet(builtin.Core(builtin.Options{Tree: a.tree, Env: shell.Environ(a.o.Env, dropped)})...)
+	s, err := tool.NewSet(builtin.Core(builtin.Options{Tree: a.tree, Env: shell.Environ(a.o.Env, dropped), Rules: a.rules})...)
 	if err == nil {
 		a.tools[task] = s
 	}
@@ -232,7 +237,7 @@ func (a *App) read(name string) ([]byte, error) {
 }
 
 // secretName matches variables whose values are likely secrets.
-var secretName = regexp.MustCompile(`(?i)(^|_)(API_?KEY|KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$`)
+var secretName = regexp.MustCompile(`(?i)(^|_)((API|ACCESS|SECRET|PRIVATE|AUTH)_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$`)
 
 // dropped tells which variables commands don't get: the keys of model providers, and our own settings.
 func dropped(name string) bool {

@@ -228,3 +228,49 @@ func TestLeaseOfTheDead(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestFree: readers see whether anybody is at work, and their looking never makes a lease fail.
+func TestFree(t *testing.T) {
+	dir := t.TempDir()
+	s, reader := open(t, dir), open(t, dir)
+	free := func(want bool) {
+		t.Helper()
+		if got, err := reader.Free(); err != nil || got != want {
+			t.Errorf("free = %t, %v; want %t", got, err, want)
+		}
+	}
+	free(true)
+	l, err := s.Lease(t.Context(), "x", "ses_A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	free(false)
+	if err := l.Release(); err != nil {
+		t.Fatal(err)
+	}
+	free(true)
+	stop := make(chan struct{})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				reader.Free()
+			}
+		}
+	}()
+	for range 50 {
+		l, err := s.Lease(t.Context(), "x", "ses_A")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	<-done
+}

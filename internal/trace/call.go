@@ -57,8 +57,15 @@ func (r *Reader) Calls(ctx context.Context, task string) ([]Call, error) {
 	if err != nil {
 		return nil, err
 	}
+	free, err := r.s.Free()
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Call, 0, len(rows))
 	for _, x := range rows {
+		if x.Status == store.CallRunning && free {
+			x.Status = store.RunInterrupted
+		}
 		c := Call{
 			ID: x.ID, Turn: turns[x.Run], Run: x.Run, Step: x.Step, Attempt: x.Attempt, Purpose: x.Purpose, Provider: x.Provider, Model: x.Model,
 			Status: x.Status, HTTPStatus: x.HTTP, FirstByteMS: x.FirstByteMS, DurationMS: x.DurationMS,

@@ -45,14 +45,27 @@ func (r *Reader) Find(ctx context.Context, ref string) (Task, error) {
 	return task(t), err
 }
 
-// Runs lists the runs of a task in order.
+// Runs lists the runs of a task in order. One without an end whose process is gone is interrupted, also before recovery
+// has recorded that.
 func (r *Reader) Runs(ctx context.Context, id string) ([]Run, error) {
 	list, err := r.s.Runs(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]Run, 0, len(list))
 	for _, x := range list {
+		if x.Ended == nil {
+			free, err := r.s.Free()
+			if err != nil {
+				return nil, err
+			}
+			if free {
+				x.Status = store.RunInterrupted
+			}
+		}
 		out = append(out, Run{ID: x.ID, Kind: x.Kind, Status: x.Status, Reason: x.Reason, Accepted: x.Accepted, Ended: x.Ended})
 	}
-	return out, err
+	return out, nil
 }
 
 func task(t store.Task) Task {
