@@ -34,7 +34,7 @@ func (p *program) view(output string, record *trace.Reader) view {
 // show feeds the view until the run ends, and gives the payload of its end. A delta is shown only once the fact that it
 // follows has been.
 func (p *program) show(ctx context.Context, a *app.App, r session.Receipt, v view, deltas iter.Seq[event.Delta]) (event.Payload, error) {
-	f := &merger{v: v}
+	f := &merger{v: v, ended: map[string]bool{}}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -59,13 +59,15 @@ func (p *program) show(ctx context.Context, a *app.App, r session.Receipt, v vie
 	return nil, context.Cause(ctx)
 }
 
-// merger puts deltas between the facts that they belong between.
+// merger puts deltas between the facts that they belong between: after the fact that they follow, and not after the end
+// of what they are about, which has the whole text.
 type merger struct {
-	mu   sync.Mutex
-	v    view
-	last event.Seq
-	held []event.Delta
-	err  error
+	mu    sync.Mutex
+	v     view
+	last  event.Seq
+	ended map[string]bool // subjects
+	held  []event.Delta
+	err   error
 }
 
 func (m *merger) event(e trace.Event) error {
@@ -75,6 +77,10 @@ func (m *merger) event(e trace.Event) error {
 		return m.err
 	}
 	m.last = event.Seq(e.Seq)
+	switch e.Payload.(type) {
+	case event.CallCompleted, event.CallFailed, event.ToolCompleted:
+		m.ended[e.Subject] = true
+	}
 	if m.err = m.v.event(e); m.err != nil {
 		return m.err
 	}
@@ -97,7 +103,7 @@ func (m *merger) delta(d event.Delta) error {
 
 func (m *merger) pass(d event.Delta) {
 	switch {
-	case m.err != nil:
+	case m.err != nil || m.ended[d.Subject]:
 	case d.After > m.last:
 		m.held = append(m.held, d)
 	default:
