@@ -7,6 +7,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"log"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -286,9 +288,9 @@ func TestFirstByte(t *testing.T) {
 
 func TestRedirects(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		hits := 0
+		var hits atomic.Int32
 		c, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) {
-			hits++
+			hits.Add(1)
 			w.Header().Set("Location", "https://user:pw@other.example/v1/chat?key=abc")
 			w.WriteHeader(status)
 		})
@@ -296,8 +298,8 @@ func TestRedirects(t *testing.T) {
 		if kindOf(t, err) != wire.Redirect || !strings.Contains(err.Error(), "https://other.example/v1/chat") || strings.Contains(err.Error(), "abc") || strings.Contains(err.Error(), "pw") {
 			t.Errorf("%d: %v", status, err)
 		}
-		if hits != 1 || len(k.received) != 1 || k.received[0].Status != status || resp.Status != status {
-			t.Errorf("%d: %d requests, received %+v", status, hits, k.received)
+		if hits.Load() != 1 || len(k.received) != 1 || k.received[0].Status != status || resp.Status != status {
+			t.Errorf("%d: %d requests, received %+v", status, hits.Load(), k.received)
 		}
 	}
 }
@@ -317,12 +319,12 @@ func TestCancel(t *testing.T) {
 }
 
 func TestSinkRefuses(t *testing.T) {
-	hits := 0
-	c, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) { hits++; flush(w, "x") })
+	var hits atomic.Int32
+	c, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) { hits.Add(1); flush(w, "x") })
 	k.failSent = errors.New("disk full")
 	resp, err := c.Do(t.Context(), r)
-	if kindOf(t, err) != wire.Record || !errors.Is(err, k.failSent) || hits != 0 || len(k.received) != 0 {
-		t.Errorf("%v, %d requests", err, hits)
+	if kindOf(t, err) != wire.Record || !errors.Is(err, k.failSent) || hits.Load() != 0 || len(k.received) != 0 {
+		t.Errorf("%v, %d requests", err, hits.Load())
 	}
 	if resp == nil || resp.Body.Close() != nil {
 		t.Error("the response beside an error must be closed")
@@ -370,9 +372,9 @@ func TestNetwork(t *testing.T) {
 
 // TestNeverTwice breaks a kept connection: the transport must not send the body again by itself.
 func TestNeverTwice(t *testing.T) {
-	hits := 0
+	var hits atomic.Int32
 	c, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) {
-		if hits++; hits > 1 {
+		if hits.Add(1) > 1 {
 			panic(http.ErrAbortHandler)
 		}
 		flush(w, "x")
@@ -385,8 +387,8 @@ func TestNeverTwice(t *testing.T) {
 	if _, err := c.Do(t.Context(), r); kindOf(t, err) != wire.Network {
 		t.Errorf("%v", err)
 	}
-	if hits != 2 || len(k.sent) != 2 || len(k.received) != 2 {
-		t.Errorf("%d requests reached the server, %d were recorded", hits, len(k.sent))
+	if hits.Load() != 2 || len(k.sent) != 2 || len(k.received) != 2 {
+		t.Errorf("%d requests reached the server, %d were recorded", hits.Load(), len(k.sent))
 	}
 }
 
@@ -406,6 +408,7 @@ func TestUserInfoIsSentNotRecorded(t *testing.T) {
 
 func TestTLS(t *testing.T) {
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, r.Proto) }))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // a refused handshake is meant
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	defer server.Close()
