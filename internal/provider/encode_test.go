@@ -241,7 +241,7 @@ func FuzzText(f *testing.F) {
 	f.Add("plain")
 	f.Add("q\"\\\n\r\t\x00\x1f\x7f<>&\u2028\xff\xed\xa0\x80")
 	m, k := against(f, true, raw(200, sse(), stream("stop", `"content":"ok"`)))
-	ctx := ctxOf(f)
+	ctx := f.Context()
 	f.Fuzz(func(t *testing.T, s string) {
 		if _, err := m.Stream(ctx, say(s), nil); err != nil {
 			t.Fatal(err)

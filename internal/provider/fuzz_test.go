@@ -16,6 +16,7 @@ import (
 // fuzzServer answers with what is in *body, in two writes.
 func fuzzServer(f *testing.F, status int, body *[]byte, cut *int) llm.Model {
 	m, _ := against(f, true, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream") // else net/http guesses it from the first piece
 		w.WriteHeader(status)
 		n := min(max(*cut, 0), len(*body))
 		w.Write((*body)[:n])
@@ -48,7 +49,7 @@ func FuzzReply(f *testing.F) {
 	var body []byte
 	var cut int
 	m := fuzzServer(f, 200, &body, &cut)
-	ctx := ctxOf(f)
+	ctx := f.Context()
 	f.Fuzz(func(t *testing.T, b []byte, n int) {
 		run := func(at int) string {
 			body, cut = b, at
@@ -99,7 +100,7 @@ func FuzzError(f *testing.F) {
 	var body []byte
 	cut := 3
 	m := fuzzServer(f, 429, &body, &cut)
-	ctx := ctxOf(f)
+	ctx := f.Context()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		body = b
 		r, err := m.Stream(ctx, say("x"), nil)
