@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -137,7 +137,12 @@ func parse(body []byte) (Request, *problem) {
 // namePattern is what names of tools must be.
 const namePattern = `^[a-zA-Z0-9_-]{1,64}$`
 
-func goodName(s string) bool { return regexp.MustCompile(namePattern).MatchString(s) }
+func goodName(s string) bool {
+	odd := func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
+	}
+	return len(s) > 0 && len(s) <= 64 && !strings.ContainsFunc(s, odd)
+}
 
 type inTool struct {
 	Type     string `json:"type"`
