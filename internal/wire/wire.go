@@ -2,7 +2,8 @@
 //
 // Providers use [Client.Do]: it takes the body as parts with owners, gives the parts to the sink, sends them, and
 // gives back a [Response] whose body is teed to the sink as it is read. It never retries, follows no redirect and
-// knows nothing of models. [Client.HTTP] is a plain client with the same limits for everything else.
+// knows nothing of models. [NewEvents] reads a body as server-sent events. [Client.HTTP] is a plain client with the
+// same limits for everything else.
 //
 // A Client may be used by several goroutines; a Response belongs to one.
 package wire
