@@ -12,7 +12,6 @@ type taskRow struct {
 	head          event.Seq
 	origin, title sql.NullString
 	model         sql.NullInt64
-	state         string
 }
 
 // States of a task, as package trace and its readers know them.
