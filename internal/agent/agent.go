@@ -122,8 +122,6 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 		return false, t.cut(ctx, calls, r)
 	case len(calls) > 0:
 		return false, t.dispatch(ctx, calls)
-	case r.Dropped > 0:
-		return false, t.useless(ctx, "A tool call in your reply could not be read: it had no name. Send it again.")
 	case t.text == "" && r.Finish != llm.ContentFilter:
 		return false, t.useless(ctx, "Your reply was empty. Call a tool or give the final answer.")
 	case r.Finish == llm.ContentFilter:

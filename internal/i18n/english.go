@@ -55,7 +55,7 @@ func english() map[string]string {
 		"run.usage.unknown": "tokens not reported",
 		"run.denied":        "%d denied because nobody could be asked",
 		"run.trace":         "overt trace %s",
-		"run.http":          "HTTP %s %s: %s, %s bytes sent, %s received, %s ms",
+		"run.http":          "HTTP %s: %s bytes sent, %s received, %s ms",
 		"run.http.none":     "no response",
 		"run.limit":         "a limit was reached: %s",
 		"run.hint.steps":    "go on with: overt --continue \"go on\", with a larger --max-steps",
@@ -64,7 +64,7 @@ func english() map[string]string {
 		"run.hint.overflow": "start anew with a smaller task; compaction is not built yet",
 
 		// tools
-		"tool.denied.unasked":     "denied, since nobody can be asked: %s",
+		"tool.denied.unasked":     "denied, since nobody can be asked",
 		"tool.denied.rule":        "denied by %s",
 		"tool.denied.profile":     "denied by the profile",
 		"tool.allow.hint":         "to allow it: %s",

@@ -1,9 +1,13 @@
 package i18n_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -49,6 +53,50 @@ func TestEveryCodeHasASentence(t *testing.T) {
 			continue
 		}
 		t.Errorf("nobody says %q", c)
+	}
+}
+
+// TestSentencesTakeWhatTheyAreGiven counts the arguments of each call against the verbs of its sentence.
+func TestSentencesTakeWhatTheyAreGiven(t *testing.T) {
+	p := i18n.New("en")
+	files, err := filepath.Glob("../cli/*.go")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	checked := 0
+	for _, name := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			c, ok := n.(*ast.CallExpr)
+			if !ok || len(c.Args) == 0 || c.Ellipsis.IsValid() {
+				return true
+			}
+			sel, ok := c.Fun.(*ast.SelectorExpr)
+			lit, isLit := c.Args[0].(*ast.BasicLit)
+			if !ok || !isLit || sel.Sel.Name != "Say" {
+				return true
+			}
+			code, err := strconv.Unquote(lit.Value)
+			if err != nil || strings.HasSuffix(code, ".") {
+				return true
+			}
+			checked++
+			args := make([]any, len(c.Args)-1)
+			for i := range args {
+				args[i] = 1
+			}
+			// A verb of the wrong kind is fine here: only the number counts.
+			if got := p.Say(code, args...); strings.Contains(got, "MISSING") || strings.Contains(got, "EXTRA") || len(args) == 0 && strings.Contains(got, "%") {
+				t.Errorf("%s: %s with %d arguments says %q", name, code, len(args), got)
+			}
+			return true
+		})
+	}
+	if checked < 20 {
+		t.Errorf("only %d calls checked", checked)
 	}
 }
 

@@ -46,7 +46,7 @@ type Block struct {
 	Result  *ToolResult
 }
 
-// ToolCall asks for one tool. Arguments is the text as received: re-marshalling it would change the bytes of the prefix.
+// ToolCall asks for one tool. In an answer, Name may be no tool's, even empty, and ID may be empty or not unique. Arguments is the text as received: re-marshalling it would change the bytes of the prefix.
 type ToolCall struct {
 	ID, Name, Arguments string
 }
@@ -128,7 +128,7 @@ type Response struct {
 	Finish    Finish
 	RawFinish string
 	Usage     Usage
-	// Dropped counts calls that the answer started and that can't be kept (arguments cut in the middle, no name).
+	// Dropped counts calls that the answer started and that can't be kept (arguments cut in the middle).
 	Dropped  int
 	Exchange Exchange
 }

@@ -228,13 +228,10 @@ func (c *call) finalise(tools []llm.ToolSpec, cut bool) (out []llm.ToolCall, dro
 		c.args = append(c.args, "\uFFFD"...)
 	}
 	args := strings.ToValidUTF8(string(c.args), "\uFFFD")
-	if c.name == "" {
-		if strings.TrimSpace(args) == "" {
-			return nil, 0 // some servers send a call of nothing
-		}
-		return nil, 1
+	if c.name == "" && strings.TrimSpace(args) == "" {
+		return nil, 0 // some servers send a call of nothing
 	}
-	name := toolName(c.name, tools)
+	name := toolName(c.name, tools) // "" stays: the model is told that no tool has that name
 	if object(c.args) {
 		return []llm.ToolCall{{ID: c.id, Name: name, Arguments: args}}, 0
 	}

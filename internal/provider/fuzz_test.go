@@ -76,8 +76,8 @@ func promises(t *testing.T, r *llm.Response, err error) {
 		}
 	}
 	for _, c := range callsOf(r) {
-		if c.Name == "" {
-			t.Error("a call without a name")
+		if c.Name == "" && c.Arguments == "" {
+			t.Error("a call of nothing")
 		}
 		var o map[string]json.RawMessage
 		if (err != nil || r.Finish == llm.Length) && json.Unmarshal([]byte(c.Arguments), &o) != nil {
