@@ -77,13 +77,5 @@ func Kinds() []Kind {
 	return out
 }
 
-// versions holds the payload version of kinds that have left version 1.
-var versions = map[Kind]int{}
-
-// Version is the payload version that this program writes for a kind.
-func (k Kind) Version() int {
-	if v := versions[k]; v > 0 {
-		return v
-	}
-	return 1
-}
+// Version is the payload version that this program writes for a kind. All are at their first.
+func (k Kind) Version() int { return 1 }
