@@ -122,7 +122,7 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 		return false, t.cut(ctx, calls, r)
 	case len(calls) > 0:
 		return false, t.dispatch(ctx, calls)
-	case t.text == "" && r.Finish != llm.ContentFilter:
+	case strings.TrimSpace(t.text) == "" && r.Finish != llm.ContentFilter:
 		return false, t.useless(ctx, "Your reply was empty. Call a tool or give the final answer.")
 	case r.Finish == llm.ContentFilter:
 		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the provider's content filter stopped the answer"}
