@@ -148,8 +148,8 @@ func (t *Thread) applyMessage(node event.Seq, p event.MessageAdded) {
 			m.Blocks = append(m.Blocks, llm.Block{Type: llm.BlockType(b.Type), Owner: owner(node), Text: p.Blocks[i].Text, Carrier: b.Carrier})
 		}
 	}
-	if !slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Type != llm.Reasoning }) {
-		return // nothing that may stand alone in a request: an answer that was cut before it said anything
+	if !slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Call != nil || b.Type == llm.Text && strings.TrimSpace(b.Text) != "" }) {
+		return // nothing that may stand alone in a request: reasoning, or white space, before an answer that never came
 	}
 	t.messages = append(t.messages, m)
 	if p.Role == string(llm.User) {
