@@ -167,12 +167,15 @@ func cmdServerCheck(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// output runs overt in the script's workspace.
+// output runs overt in the script's workspace, without a word in the script's log.
 func output(ts *testscript.TestScript, args ...string) []byte {
-	if err := ts.Exec("overt", args...); err != nil {
+	c := exec.Command("overt", args...)
+	c.Dir, c.Env = ts.MkAbs("."), append(home(ts.Getenv("WORK")), "PATH="+ts.Getenv("PATH"))
+	out, err := c.Output()
+	if err != nil {
 		ts.Fatalf("overt %s: %v", strings.Join(args, " "), err)
 	}
-	return []byte(ts.ReadFile("stdout"))
+	return out
 }
 
 // recorded compares; where secrets were masked, a placeholder stands for any text.
