@@ -15,6 +15,7 @@ import (
 // their bytes, so whoever compares requests can compare pointers.
 type encoded struct {
 	head     []byte
+	open     []byte // between the tools and the messages
 	tools    []keptTool
 	system   []keptBlock
 	messages []keptMessage
@@ -65,7 +66,10 @@ func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
 	if len(r.Tools) > 0 {
 		open = `],"messages":[`
 	}
-	out = append(out, wire.Part{Bytes: []byte(open)})
+	if now.open = old.open; string(now.open) != open {
+		now.open = []byte(open)
+	}
+	out = append(out, wire.Part{Bytes: now.open})
 	for i, b := range r.System {
 		k := encodeSystem(i, i == len(r.System)-1, b, old.system)
 		now.system = append(now.system, k)

@@ -223,7 +223,7 @@ func TestPrefix(t *testing.T) {
 				if last[i].Owner != body[i].Owner || !bytes.Equal(last[i].Bytes, body[i].Bytes) {
 					rt.Fatalf("part %d changed from %q to %q", i, last[i].Bytes, body[i].Bytes)
 				}
-				if last[i].Owner != "" && &last[i].Bytes[0] != &body[i].Bytes[0] {
+				if &last[i].Bytes[0] != &body[i].Bytes[0] {
 					rt.Fatalf("part %d was encoded again", i)
 				}
 			}
