@@ -19,6 +19,7 @@ type encoded struct {
 	tools    []keptTool
 	system   []keptBlock
 	messages []keptMessage
+	parts    int
 }
 
 type keptTool struct {
@@ -44,8 +45,8 @@ func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
 	m.mu.Lock()
 	old := m.kept
 	m.mu.Unlock()
-	var now encoded
-	var out []wire.Part
+	now := encoded{messages: make([]keptMessage, 0, len(r.Messages))}
+	out := make([]wire.Part, 0, old.parts+16) // what a step brings is less
 	head, err := m.head(r)
 	if err != nil {
 		return nil, err
@@ -80,10 +81,12 @@ func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
 		now.messages = append(now.messages, k)
 		out = append(out, k.parts...)
 	}
+	out = append(out, wire.Part{Bytes: tail(r.Params)})
+	now.parts = len(out)
 	m.mu.Lock()
 	m.kept = now
 	m.mu.Unlock()
-	return append(out, wire.Part{Bytes: tail(r.Params)}), nil
+	return out, nil
 }
 
 // head gives the fields before the tools, and the opening of these.
