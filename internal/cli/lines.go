@@ -59,20 +59,34 @@ type askingView struct {
 	p       *program
 	session *session.Session
 	lines   *typed
+	open    map[string]func() // by question: ends the asking, and returns when it has ended
 }
 
 func (v *askingView) event(e trace.Event) error {
 	if err := v.view.event(e); err != nil {
 		return err
 	}
-	if q, ok := e.Payload.(event.QuestionAsked); ok {
-		go v.ask(e.Subject, q) // the run goes on when it is answered, or stopped meanwhile
+	switch q := e.Payload.(type) {
+	case event.QuestionAsked:
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		v.open[e.Subject] = func() { cancel(); <-done }
+		go func() { // the run goes on when it is answered, or stopped meanwhile
+			defer close(done)
+			v.ask(ctx, e.Subject, q)
+		}()
+	case event.QuestionAnswered:
+		if end := v.open[e.Subject]; end != nil {
+			delete(v.open, e.Subject)
+			end()
+		}
 	}
 	return nil
 }
 
-// ask asks until there is a clear answer. An empty line is none; the end of the input is no.
-func (v *askingView) ask(id string, q event.QuestionAsked) {
+// ask asks until there is a clear answer, or until the question is void: what is typed then is no answer to it. An empty
+// line is no answer; the end of the input is no.
+func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) {
 	v.lines.setAside()
 	flushInput(v.p.In)
 	for _, line := range strings.Split(strings.TrimRight(q.Show, "\n"), "\n") {
@@ -80,7 +94,17 @@ func (v *askingView) ask(id string, q event.QuestionAsked) {
 	}
 	fmt.Fprintf(v.p.Err, "%s ", v.p.say.Say("question.ask", q.Name))
 	for {
-		line, ok := <-v.lines.c
+		var line string
+		var ok bool
+		select {
+		case <-ctx.Done():
+			return
+		case line, ok = <-v.lines.c:
+		}
+		if ctx.Err() != nil && ok {
+			v.lines.ahead = append(v.lines.ahead, line)
+			return
+		}
 		choice := ""
 		switch strings.ToLower(strings.TrimSpace(line)) {
 		case "y", "yes":
@@ -116,7 +140,7 @@ func (p *program) lines(ctx context.Context, a *app.App, conf *config.Config, in
 		}
 		in.Text = text
 		v := &textView{p: p, record: a.Trace, tools: map[string]*toolLine{}}
-		status, err := p.run(ctx, a, in, &askingView{view: v, p: p, session: a.Session, lines: typed})
+		status, err := p.run(ctx, a, in, &askingView{view: v, p: p, session: a.Session, lines: typed, open: map[string]func(){}})
 		if err != nil {
 			return err
 		}

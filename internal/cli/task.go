@@ -57,7 +57,7 @@ func (p *program) task(cmd *cobra.Command, args []string) error {
 	}
 	v := p.view(conf.Output, a.Trace)
 	if person {
-		v = &askingView{view: v, p: p, session: a.Session, lines: p.readLines(cmd.Context())}
+		v = &askingView{view: v, p: p, session: a.Session, lines: p.readLines(cmd.Context()), open: map[string]func(){}}
 	}
 	return exitStatus(p.run(cmd.Context(), a, in, v))
 }
