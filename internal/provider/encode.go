@@ -326,12 +326,16 @@ func (w *partWriter) close(s string) {
 	last.Bytes = append(last.Bytes, s...)
 }
 
-// all gives the parts; what no block has claimed is envelope.
+// all gives the parts; what no block has claimed is envelope. They are kept as long as the task runs, so each gives back
+// the room that it was written in.
 func (w *partWriter) all() []wire.Part {
 	if w.b != nil {
 		w.end("")
 	}
-	return w.parts
+	for i := range w.parts {
+		w.parts[i].Bytes = bytes.Clone(w.parts[i].Bytes)
+	}
+	return slices.Clone(w.parts)
 }
 
 func appendString(b []byte, s string) []byte { return append(appendText(append(b, '"'), s), '"') }
