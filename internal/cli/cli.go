@@ -114,7 +114,22 @@ Everything that was sent, received, decided and done is on record: overt trace.`
 	root.InitDefaultHelpCmd()
 	p.addFlags(root)
 	root.AddCommand(p.demoCommand(), p.traceCommand(), p.taskCommand(), p.versionCommand())
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil {
+		strictArgs(c)
+	}
 	return root
+}
+
+// strictArgs makes wrong arguments of the completion command, which is cobra's own, wrong usage.
+func strictArgs(completion *cobra.Command) {
+	completion.Args = cobra.ArbitraryArgs
+	completion.RunE = func(*cobra.Command, []string) error {
+		return usageError{errors.New("overt completion takes bash, zsh, fish or powershell")}
+	}
+	for _, c := range completion.Commands() {
+		c.Args = noArgs
+	}
 }
 
 // usageError is a command line that can't be understood.
