@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,6 +25,7 @@ import (
 //	server-check NAME             what is on record of each call is what the server received and sent, to the byte
 //	requests NAME N               the server got N requests
 //	request NAME N FILE           write the Nth request, indented, to FILE
+//	extends NAME N M              the Nth request is the Mth with something added
 //	exits STATUS PROGRAM ARGS...  run a program that ends with a status
 //	interrupt FILE                send SIGINT to what runs in the background once FILE exists
 //	exits STATUS                  how that ended, after it was awaited
@@ -41,7 +43,7 @@ func TestScript(t *testing.T) {
 			return os.MkdirAll(filepath.Join(e.Cd, ".overt"), 0o755)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"server": cmdServer, "server-check": cmdServerCheck, "requests": cmdRequests, "request": cmdRequest,
+			"server": cmdServer, "server-check": cmdServerCheck, "requests": cmdRequests, "request": cmdRequest, "extends": cmdExtends,
 			"exits": cmdExits, "interrupt": cmdInterrupt, "chain": cmdChain, "secret": cmdSecret, "crlf": cmdCRLF,
 		},
 	})
@@ -105,16 +107,27 @@ func cmdRequests(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+func requestOf(ts *testscript.TestScript, server, n string) []byte {
+	list := serverOf(ts, server).exchanges()
+	i, err := strconv.Atoi(n)
+	if err != nil || i < 1 || i > len(list) {
+		ts.Fatalf("request %s of %d", n, len(list))
+	}
+	return list[i-1].Request
+}
+
 func cmdRequest(ts *testscript.TestScript, neg bool, args []string) {
 	scriptArgs(ts, !neg && len(args) == 3, "request NAME N FILE")
-	list := serverOf(ts, args[0]).exchanges()
-	n, err := strconv.Atoi(args[1])
-	if err != nil || n < 1 || n > len(list) {
-		ts.Fatalf("request %s of %d", args[1], len(list))
-	}
 	var b bytes.Buffer
-	ts.Check(json.Indent(&b, list[n-1].Request, "", " "))
+	ts.Check(json.Indent(&b, requestOf(ts, args[0], args[1]), "", " "))
 	ts.Check(os.WriteFile(ts.MkAbs(args[2]), b.Bytes(), 0o644))
+}
+
+func cmdExtends(ts *testscript.TestScript, neg bool, args []string) {
+	scriptArgs(ts, !neg && len(args) == 3, "extends NAME N M")
+	if later, earlier := requestOf(ts, args[0], args[1]), requestOf(ts, args[0], args[2]); !extends(later, earlier) {
+		ts.Fatalf("request %s does not extend request %s:\n%s\n%s", args[1], args[2], later, earlier)
+	}
 }
 
 // cmdServerCheck compares the record with what the server saw. A hung answer need only be on record as far as it came.
@@ -123,7 +136,7 @@ func cmdServerCheck(ts *testscript.TestScript, neg bool, args []string) {
 	var tasks []struct{ Task string }
 	ts.Check(json.Unmarshal(output(ts, "task", "list", "--json"), &tasks))
 	type call struct {
-		Call          string
+		Call, Run     string
 		HTTPStatus    *int   `json:"http_status"`
 		RequestBytes  *int64 `json:"request_bytes"`
 		ResponseBytes *int64 `json:"response_bytes"`
@@ -131,14 +144,15 @@ func cmdServerCheck(ts *testscript.TestScript, neg bool, args []string) {
 		task          string
 	}
 	var calls []call
-	for i := len(tasks) - 1; i >= 0; i-- { // the list begins with the newest
+	for _, t := range tasks {
 		var list []call
-		ts.Check(json.Unmarshal(output(ts, "trace", tasks[i].Task, "--json"), &list))
+		ts.Check(json.Unmarshal(output(ts, "trace", t.Task, "--json"), &list))
 		for _, c := range list {
-			c.task = tasks[i].Task
+			c.task = t.Task
 			calls = append(calls, c)
 		}
 	}
+	slices.SortStableFunc(calls, func(a, b call) int { return strings.Compare(a.Run, b.Run) }) // ids begin with the time
 	list := serverOf(ts, args[0]).exchanges()
 	if len(list) != len(calls) {
 		ts.Fatalf("%d calls are on record, %d came to the server", len(calls), len(list))
@@ -151,6 +165,9 @@ func cmdServerCheck(ts *testscript.TestScript, neg bool, args []string) {
 		request := output(ts, "trace", c.task, "--call", c.Call, "--raw", "request")
 		response := output(ts, "trace", c.task, "--call", c.Call, "--raw", "response")
 		masked := c.Masked != nil && *c.Masked > 0
+		if masked && bytes.Equal(request, x.Request) && bytes.Equal(response, x.Response) {
+			ts.Fatalf("call %d: said to be masked, and is not", i+1)
+		}
 		if !recorded(request, x.Request, masked) {
 			ts.Fatalf("call %d: the request on record is not the one that came\nrecord: %q\nserver: %q", i+1, request, x.Request)
 		}
@@ -184,7 +201,7 @@ func recorded(got, want []byte, masked bool) bool {
 		return bytes.Equal(got, want)
 	}
 	pattern := regexp.MustCompile(`\\\[masked:[^\]]*\\\]`).ReplaceAllString(regexp.QuoteMeta(string(got)), `.+?`)
-	return !bytes.Equal(got, want) && regexp.MustCompile(`(?s)^`+pattern+`$`).Match(want)
+	return regexp.MustCompile(`(?s)^` + pattern + `$`).Match(want)
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {
