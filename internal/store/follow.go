@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"iter"
 	"time"
 
@@ -17,13 +19,22 @@ func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fac
 	return func(yield func(event.Fact, error) bool) {
 		tick := time.NewTicker(pollEvery)
 		defer tick.Stop()
+		var next *sql.Stmt
+		defer func() {
+			if next != nil {
+				next.Close() // a reader: there is nothing that it could lose
+			}
+		}()
 		for {
 			// Both before the page is read: what is committed while it is read ends the wait.
 			wake, open := s.waker()
 			version, err := s.dataVersion(ctx)
+			if err == nil && next == nil {
+				next, err = s.facts.read.PrepareContext(ctx, factColumns+`f.seq > ? ORDER BY f.seq LIMIT ?`)
+			}
 			var facts []event.Fact
 			if err == nil {
-				facts, err = s.page(ctx, s.facts.read, `f.seq > ? ORDER BY f.seq LIMIT ?`, after, pageSize)
+				facts, err = s.following(ctx, next, after)
 			}
 			if ctx.Err() != nil || !open {
 				return
@@ -36,13 +47,21 @@ func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fac
 			}
 			if len(facts) > 0 {
 				after = facts[len(facts)-1].Seq
-				continue
 			}
-			if !s.await(ctx, wake, tick.C, version) {
+			if len(facts) < pageSize && !s.await(ctx, wake, tick.C, version) {
 				return
 			}
 		}
 	}
+}
+
+// following reads the next page. It is read with every commit, so the statement is prepared.
+func (s *Store) following(ctx context.Context, next *sql.Stmt, after event.Seq) ([]event.Fact, error) {
+	rows, err := next.QueryContext(ctx, after, pageSize)
+	if err != nil {
+		return nil, err
+	}
+	return s.collect(ctx, s.facts.read, rows)
 }
 
 // await waits for a commit. It is false if ctx ended.
@@ -74,10 +93,14 @@ func (s *Store) dataVersion(ctx context.Context) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		s.pollConn = conn
+		stmt, err := conn.PrepareContext(context.WithoutCancel(ctx), `PRAGMA data_version`)
+		if err != nil {
+			return 0, errors.Join(err, conn.Close())
+		}
+		s.pollConn, s.pollStmt = conn, stmt
 	}
 	var v int64
-	err := s.pollConn.QueryRowContext(context.WithoutCancel(ctx), `PRAGMA data_version`).Scan(&v)
+	err := s.pollStmt.QueryRowContext(context.WithoutCancel(ctx)).Scan(&v)
 	return v, err
 }
 

@@ -167,6 +167,11 @@ func (s *Store) page(ctx context.Context, q querier, where string, args ...any) 
 	if err != nil {
 		return nil, err
 	}
+	return s.collect(ctx, q, rows)
+}
+
+// collect reads the facts of rows, whole.
+func (s *Store) collect(ctx context.Context, q querier, rows *sql.Rows) ([]event.Fact, error) {
 	defer rows.Close()
 	var list []factRow
 	for rows.Next() {

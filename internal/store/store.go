@@ -53,8 +53,9 @@ type Store struct {
 	wake   chan struct{} // closed and replaced with each commit
 	closed bool
 
-	poll     sync.Mutex // guards pollConn
+	poll     sync.Mutex // guards what follows
 	pollConn *sql.Conn  // sees commits of every other connection; nil until somebody follows
+	pollStmt *sql.Stmt
 }
 
 // Open opens the record in a folder, making what is missing and bringing the files to the form that this program
@@ -115,6 +116,7 @@ func (s *Store) Close() error {
 
 	s.poll.Lock()
 	if s.pollConn != nil {
+		s.pollStmt.Close()
 		s.pollConn.Close() // a reader: there is nothing that it could lose
 	}
 	s.poll.Unlock()
