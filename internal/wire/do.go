@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -140,7 +141,8 @@ type exchange struct {
 	body      io.ReadCloser
 	left      int64 // bytes that may still come
 
-	buf    []byte
+	pieces [][]byte // of the body; one that grew would be copied again and again
+	size   int64    // of them all
 	chunks []Chunk
 	kept   Exchange
 	ended  bool
@@ -198,7 +200,7 @@ func (x *exchange) Read(p []byte) (int, error) {
 func (x *exchange) keep(p []byte, at time.Duration, err error) (int, error) {
 	if int64(len(p)) > x.left {
 		p = p[:x.left]
-		err = &Error{Kind: Limit, Message: fmt.Sprintf("the reply is larger than %d bytes", int64(len(x.buf))+x.left)}
+		err = &Error{Kind: Limit, Message: fmt.Sprintf("the reply is larger than %d bytes", x.size+x.left)}
 	}
 	x.left -= int64(len(p))
 	if len(p) == 0 {
@@ -207,9 +209,29 @@ func (x *exchange) keep(p []byte, at time.Duration, err error) (int, error) {
 	if len(x.chunks) == 0 {
 		x.kept.FirstByte = at
 	}
-	x.buf = append(x.buf, p...)
+	x.tee(p)
 	x.chunks = append(x.chunks, Chunk{Bytes: len(p), After: at})
 	return len(p), err
+}
+
+// Pieces of a body are made twice as large each time, within bounds.
+const (
+	minPiece = 4 << 10
+	maxPiece = 1 << 20
+)
+
+func (x *exchange) tee(p []byte) {
+	for len(p) > 0 {
+		last := len(x.pieces) - 1
+		if last < 0 || len(x.pieces[last]) == cap(x.pieces[last]) {
+			x.pieces = append(x.pieces, make([]byte, 0, min(max(x.size, minPiece), maxPiece)))
+			continue
+		}
+		n := min(len(p), cap(x.pieces[last])-len(x.pieces[last]))
+		x.pieces[last] = append(x.pieces[last], p[:n]...)
+		x.size += int64(n)
+		p = p[n:]
+	}
 }
 
 // Close implements [io.Closer]. It reads on for a moment, so that a body whose end has been sent is recorded whole.
@@ -272,7 +294,8 @@ func (x *exchange) end(cause *Error) error {
 	x.cancel(nil)
 	now := time.Now()
 	x.kept.Duration = now.Sub(x.sent)
-	r := Received{ID: x.id, Status: x.status, Header: x.header, Body: x.buf, Chunks: x.chunks, At: now}
+	r := Received{ID: x.id, Status: x.status, Header: x.header, Body: bytes.Join(x.pieces, nil), Chunks: x.chunks, At: now}
+	x.pieces = nil
 	if cause != nil {
 		r.Err = cause
 	}
@@ -281,7 +304,7 @@ func (x *exchange) end(cause *Error) error {
 		x.err = &Error{Kind: Record, Message: fmt.Sprintf("the reply could not be recorded: %v", err), Err: err}
 	}
 	x.kept.Response = kept
-	x.buf, x.chunks = nil, nil
+	x.chunks = nil
 	x.c.o.Verbose(x.line())
 	if x.err == io.EOF {
 		return nil
