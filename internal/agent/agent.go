@@ -118,14 +118,14 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	switch calls := t.Thread.Open(); {
+	case r.Finish == llm.ContentFilter: // whatever calls came with it, the answer is not what was meant
+		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the provider's content filter stopped the answer"}
 	case r.Finish == llm.Length:
 		return false, t.cut(ctx, calls, r)
 	case len(calls) > 0:
 		return false, t.dispatch(ctx, calls)
-	case strings.TrimSpace(t.text) == "" && r.Finish != llm.ContentFilter:
+	case strings.TrimSpace(t.text) == "":
 		return false, t.useless(ctx, "Your reply was empty. Call a tool or give the final answer.")
-	case r.Finish == llm.ContentFilter:
-		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the provider's content filter stopped the answer"}
 	}
 	return true, nil
 }

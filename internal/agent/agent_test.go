@@ -257,7 +257,8 @@ func TestRepliesThatAreNoAnswer(t *testing.T) {
 			calls(llm.ToolCalls, call("a", "change", `[]`)), calls(llm.ToolCalls, call("b", "change", ``)), calls(llm.ToolCalls, call("c", "look", `{"path":"x"}`)),
 			calls(llm.ToolCalls, call("d", "change", `{"x":1}`)), says("ok"),
 		}, "", 5},
-		"content filter": {[]reply{{finish: llm.ContentFilter}}, "provider", 1},
+		"content filter":             {[]reply{{finish: llm.ContentFilter}}, "provider", 1},
+		"content filter with a call": {[]reply{calls(llm.ContentFilter, call("a", "change", `{"path":"x"}`))}, "provider", 1},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

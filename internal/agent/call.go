@@ -41,7 +41,7 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		}
 		var e *llm.Error
 		if !errors.As(err, &e) {
-			return nil, err
+			e = &llm.Error{Class: llm.Internal, Message: err.Error(), Err: err}
 		}
 		wait, again := t.again(e, attempt, show.shown)
 		if ferr := t.failed(ctx, req.ID, r, e, wait, again); ferr != nil {
@@ -149,7 +149,6 @@ type shower struct {
 	scope event.Scope
 	call  string
 	after event.Seq
-	from  map[llm.DeltaPart]int
 	shown bool
 }
 
@@ -160,11 +159,7 @@ func (s *shower) delta(d llm.Delta) {
 	if d.Part == llm.TextDelta {
 		s.shown = true
 	}
-	if s.from == nil {
-		s.from = map[llm.DeltaPart]int{}
-	}
-	s.feed.Show(event.Delta{Scope: s.scope, After: s.after, Subject: s.call, Part: string(d.Part), From: s.from[d.Part], Text: d.Text})
-	s.from[d.Part] += len([]rune(d.Text))
+	s.feed.Show(event.Delta{Scope: s.scope, After: s.after, Subject: s.call, Part: string(d.Part), Text: d.Text})
 }
 
 // folding is a Log that folds what was appended into the thread, under one lock, so that tools that run at once can't

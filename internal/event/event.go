@@ -82,7 +82,8 @@ type Log interface {
 }
 
 // Delta is text shown while it arrives. It is never stored and may be dropped. After is the last number committed when
-// it was made: a reader shows it only once it has applied that fact. From counts characters of the text so far.
+// it was made: a reader shows it only once it has applied that fact. From counts the characters of the text before it, as
+// shown: whoever masks deltas sets it.
 type Delta struct {
 	Scope   Scope
 	After   Seq

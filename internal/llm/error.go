@@ -24,6 +24,7 @@ const (
 	Redirect  Class = "redirect"  // the server points elsewhere; never followed
 	Storage   Class = "storage"   // the exchange could not be recorded, so nothing was sent
 	Cancelled Class = "cancelled" // the caller's context ended
+	Internal  Class = "internal"  // anything else: a fault of ours
 )
 
 // Error is the failure of a call. It is safe to show once masked: it holds the server's words, never the request.

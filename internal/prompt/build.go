@@ -15,8 +15,8 @@ type Manifest struct {
 	Estimate int // tokens of the whole request, estimated
 }
 
-// ErrNoHead is returned by Build for a thread that has no context.head: there is no model to build for.
-var ErrNoHead = errors.New("the thread has no context.head")
+// errNoHead: a thread without a context.head has no model to build for.
+var errNoHead = errors.New("the thread has no context.head")
 
 // Build gives the request that the thread stands for. It is pure: the same path gives the same request.
 //
@@ -24,7 +24,7 @@ var ErrNoHead = errors.New("the thread has no context.head")
 // had to be mended is in the manifest. The request shares memory with the thread and must not be changed.
 func Build(t *Thread) (*llm.Request, Manifest, error) {
 	if t.head == nil {
-		return nil, Manifest{}, ErrNoHead
+		return nil, Manifest{}, errNoHead
 	}
 	r := &llm.Request{System: t.system, Tools: t.tools, Messages: t.messages}
 	m := Manifest{Repairs: t.repairs}
@@ -36,30 +36,41 @@ func Build(t *Thread) (*llm.Request, Manifest, error) {
 	msgs, repairs := t.results()
 	r.Messages = append(slices.Clip(t.messages), msgs...)
 	m.Repairs = append(slices.Clip(m.Repairs), repairs...)
-	m.Estimate = estimate(r)
+	m.Estimate = t.count(msgs)
 	return r, m, nil
 }
 
-func estimate(r *llm.Request) int {
-	bytes := 0
-	for _, b := range r.System {
-		bytes += len(b.Text)
+// count estimates the tokens of the request. What a thread has counted once it does not count again.
+func (t *Thread) count(open []llm.Message) int {
+	for _, m := range t.messages[t.counted:] {
+		t.tokens += tokens(m)
 	}
-	for _, s := range r.Tools {
-		bytes += len(s.Description) + len(s.Schema)
+	t.counted = len(t.messages)
+	n := t.tokens
+	for _, m := range open {
+		n += tokens(m)
 	}
-	for _, m := range r.Messages {
-		for _, b := range m.Blocks {
-			bytes += len(b.Text)
-			if b.Call != nil {
-				bytes += len(b.Call.Name) + len(b.Call.Arguments)
-			}
-			if b.Result != nil {
-				bytes += len(b.Result.Content)
-			}
+	for _, b := range t.system {
+		n += estimate(b.Text)
+	}
+	for _, s := range t.tools {
+		n += estimate(s.Description) + estimate(string(s.Schema))
+	}
+	return n
+}
+
+func tokens(m llm.Message) int {
+	n := 0
+	for _, b := range m.Blocks {
+		n += estimate(b.Text)
+		if b.Call != nil {
+			n += estimate(b.Call.Name) + estimate(b.Call.Arguments)
+		}
+		if b.Result != nil {
+			n += estimate(b.Result.Content)
 		}
 	}
-	return (bytes + 3) / 4
+	return n
 }
 
 // wireArgs is the text of arguments that a request may hold: as received, or {} where that is not a JSON object, since

@@ -36,9 +36,9 @@ const (
 	PlaceHere = "here"
 )
 
-// Estimate guesses the tokens of a text: about 4 bytes a token, 0.7 tokens a CJK character. It is an estimate and is
-// to be called so wherever it is shown.
-func Estimate(s string) int {
+// estimate guesses the tokens of a text: about 4 bytes a token, 0.7 tokens a CJK character. It is an estimate and is to
+// be called so wherever it is shown.
+func estimate(s string) int {
 	narrow, wide := 0, 0
 	for _, r := range s {
 		if r >= 0x2E80 {
@@ -62,7 +62,7 @@ func Choose(t *Thread, want event.ContextHead, offers []Fragment) []event.Draft 
 		key := f.Source + "/" + f.Name
 		offered[key] = true
 		item := event.PackedItem{
-			Source: f.Source, Name: f.Name, Version: f.Version, Reason: f.Reason, Priority: f.Priority, Estimate: Estimate(f.Text), Choice: "include",
+			Source: f.Source, Name: f.Name, Version: f.Version, Reason: f.Reason, Priority: f.Priority, Estimate: estimate(f.Text), Choice: "include",
 		}
 		old, known := t.taken[key]
 		switch {
@@ -86,6 +86,9 @@ func Choose(t *Thread, want event.ContextHead, offers []Fragment) []event.Draft 
 			continue
 		}
 		packed.Items = append(packed.Items, event.PackedItem{Source: old.source, Name: old.name, Reason: "gone", Choice: "exclude"})
+		if cause != "" && old.place == PlaceHead {
+			continue // the head that is taken anew is without it
+		}
 		taken = append(taken, event.Draft{Data: event.ContextTaken{
 			Source: old.source, Name: old.name, Place: PlaceHere, Reason: "gone", Supersedes: old.node,
 			Text: "This text is gone; it no longer applies.",

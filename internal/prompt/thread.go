@@ -3,6 +3,7 @@ package prompt
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,6 +28,8 @@ type Thread struct {
 	batch    []slot          // calls of the last assistant message, in call order
 	person   int             // 1 + index of the last message, while fragments may still go before its text
 	ids      map[string]bool // call ids in use
+	counted  int             // messages whose tokens are in tokens
+	tokens   int
 	repairs  []Repair
 }
 
@@ -125,6 +128,8 @@ func fragmentText(source, name, text string) string {
 func (t *Thread) applyHead(node event.Seq, p event.ContextHead) {
 	t.headNode, t.head = node, &p
 	t.system, t.tools = nil, nil
+	maps.DeleteFunc(t.taken, func(key string, f taken) bool { return f.place == PlaceHead && !slices.Contains(p.Fragments, key) })
+	t.order = slices.DeleteFunc(t.order, func(key string) bool { _, known := t.taken[key]; return !known })
 	for _, key := range p.Fragments {
 		f := t.taken[key]
 		t.system = append(t.system, llm.Block{Type: llm.Text, Owner: owner(f.node), Text: fragmentText(f.source, f.name, f.text)})

@@ -345,3 +345,21 @@ func step(rt *rapid.T, h *history) {
 		h.add("", event.MessageAdded{Role: "user", Origin: "runtime", Blocks: []event.Block{{Type: "text", Text: "go on"}}})
 	}
 }
+
+// TestReplacedSystemPromptLeavesNoTrace: where the head is taken anew, what it leaves out needs no word to the model.
+func TestReplacedSystemPromptLeavesNoTrace(t *testing.T) {
+	h := &history{t: t}
+	h.user("a")
+	h.drafts(prompt.Choose(&h.thread, head("m"), []prompt.Fragment{text("system", "built-in", "old words", prompt.PlaceHead)}))
+	h.assistant("ok")
+	for range 2 {
+		h.user("b")
+		h.drafts(prompt.Choose(&h.thread, head("m"), []prompt.Fragment{text("system", "person", "new words", prompt.PlaceHead)}))
+		h.assistant("ok")
+	}
+	r, _ := build(t, &h.thread)
+	all := strings.Join(body(r), "\n")
+	if strings.Contains(all, "old words") || strings.Contains(all, "gone") || strings.Count(all, "new words") != 1 || len(r.Messages) != 6 {
+		t.Errorf("%s", all)
+	}
+}

@@ -32,8 +32,9 @@ type Summary struct {
 	Malformed int // unknown tools and arguments that do not fit
 }
 
-// Dispatch records exactly one outcome for each call, in whatever way it ends; when ctx ends, the outcomes are still
-// recorded. Calls are worked on in order; neighbours that only read run at once. Its error is fatal for the turn.
+// Dispatch records exactly one outcome for each call; when ctx ends, the outcomes are still recorded. Calls are worked on
+// in order; neighbours that only read and ask nothing run at once. Its error is fatal for the turn: calls that it did not
+// get to have no outcome yet.
 func (d *Dispatcher) Dispatch(ctx context.Context, s event.Scope, log event.Log, calls []event.ToolCall) (Summary, error) {
 	b := &batch{Dispatcher: d, scope: s, log: log}
 	for i := 0; i < len(calls); {
@@ -76,10 +77,12 @@ type job struct {
 	prepared *Prepared
 	args     string   // set if they were repaired
 	refusal  *Refusal // why the call goes no further
+	decision policy.Decision
 }
 
+// parallel tells whether the call may run beside others. One that asks may not: a person gets one question at a time.
 func (j *job) parallel() bool {
-	return j.refusal == nil && j.prepared.Parallel && readOnly(j.prepared.Action)
+	return j.refusal == nil && j.prepared.Parallel && readOnly(j.prepared.Action) && j.decision.Verdict != policy.Ask
 }
 
 func readOnly(a policy.Action) bool {
@@ -113,7 +116,7 @@ func (b *batch) prepare(ctx context.Context, c event.ToolCall) *job {
 	p, err := e.tool.Prepare(ctx, args)
 	switch {
 	case err == nil:
-		j.prepared = p
+		j.prepared, j.decision = p, policy.Decide(b.Rules(), p.Action)
 	case errors.As(err, &j.refusal):
 	case ctx.Err() != nil:
 		j.refusal = &Refusal{"cancelled", "cancelled"}
@@ -137,7 +140,10 @@ func (b *batch) finish(ctx context.Context, j *job) {
 		b.end(ctx, j, nil, &Result{Status: event.StatusError, Code: r.Code, Content: r.Text})
 		return
 	}
-	drafts, denial := b.decide(ctx, j)
+	drafts, denial := b.consent(ctx, j)
+	if denial == nil && ctx.Err() != nil { // stopped while the person said yes
+		denial = skipped()
+	}
 	if denial != nil {
 		b.end(ctx, j, drafts, denial)
 		return
@@ -151,31 +157,32 @@ func (b *batch) finish(ctx context.Context, j *job) {
 		}
 		started.Group = group
 	}
-	if err := b.append(ctx, append(drafts, event.Draft{Subject: j.call.ID, Data: started})); err != nil {
+	seq, err := b.append(ctx, append(drafts, event.Draft{Subject: j.call.ID, Data: started}))
+	if err != nil {
 		if j.prepared.Release != nil {
 			j.prepared.Release()
 		}
 		b.fail(err)
 		return
 	}
-	r, err := j.prepared.Run(ctx, host{b, j.call.ID})
-	if err != nil {
+	r, err := j.prepared.Run(ctx, host{b, j.call.ID, seq})
+	var refused *Refusal
+	switch {
+	case err != nil && ctx.Err() != nil && !errors.As(err, &refused):
+		r = &Result{Status: event.StatusCancelled, Code: "cancelled", Content: "Cancelled while it ran.", Trusted: true}
+	case err != nil:
 		r = b.failure(j, err)
-		if ctx.Err() != nil {
-			r = &Result{Status: event.StatusCancelled, Code: "cancelled", Content: "Cancelled while it ran.", Trusted: true}
-		}
 	}
 	b.end(ctx, j, nil, r)
 }
 
-// decide gives the drafts that are still to be committed with what follows, and the denial, if the call ends here.
-func (b *batch) decide(ctx context.Context, j *job) ([]event.Draft, *Result) {
-	a := j.prepared.Action
-	dec := policy.Decide(b.Rules(), a)
+// consent gives the drafts that are still to be committed with what follows, and the denial, if the call ends here.
+func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
+	dec := j.decision
 	fact := event.ToolDecided{
 		Name: j.call.Name, Args: j.args, Verdict: string(dec.Verdict), Rule: dec.Rule, Reasons: dec.Reasons, Preview: j.prepared.Preview,
 	}
-	for _, e := range a.Effects {
+	for _, e := range j.prepared.Action.Effects {
 		fact.Effects = append(fact.Effects, event.Effect{Kind: string(e.Kind), Target: e.Target})
 	}
 	if dec.Verdict == policy.Ask && b.Ask == nil {
@@ -202,7 +209,7 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, rea
 	}
 	asked := false
 	reply, err := b.Ask.Ask(ctx, b.scope, id, q, func() error {
-		err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q}))
+		_, err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q}))
 		asked = err == nil
 		return err
 	})
@@ -236,9 +243,7 @@ func (b *batch) failure(j *job, err error) *Result {
 	if errors.As(err, &r) {
 		return &Result{Status: event.StatusError, Code: r.Code, Content: r.Text}
 	}
-	if !errors.Is(err, context.Canceled) {
-		b.fail(fmt.Errorf("%s: %w", j.call.Name, err))
-	}
+	b.fail(fmt.Errorf("%s: %w", j.call.Name, err))
 	return &Result{Status: event.StatusError, Code: "internal", Content: "The tool failed inside; it may or may not have had an effect.", Trusted: true}
 }
 
@@ -259,7 +264,7 @@ func (b *batch) end(ctx context.Context, j *job, before []event.Draft, r *Result
 	for _, f := range r.Facts {
 		drafts = append(drafts, event.Draft{Subject: j.call.ID, Data: f})
 	}
-	if err := b.append(ctx, drafts); err != nil {
+	if _, err := b.append(ctx, drafts); err != nil {
 		b.fail(err)
 	}
 }
@@ -271,10 +276,14 @@ func cutRunes(s string, n int) string {
 	return s[:n]
 }
 
-// append commits drafts also when ctx has ended: what happened is recorded, whatever the person did meanwhile.
-func (b *batch) append(ctx context.Context, drafts []event.Draft) error {
-	_, err := b.log.Append(context.WithoutCancel(ctx), event.Batch{Scope: b.scope, Facts: drafts})
-	return err
+// append commits drafts also when ctx has ended: what happened is recorded, whatever the person did meanwhile. It gives
+// the number of the last fact.
+func (b *batch) append(ctx context.Context, drafts []event.Draft) (event.Seq, error) {
+	facts, err := b.log.Append(context.WithoutCancel(ctx), event.Batch{Scope: b.scope, Facts: drafts})
+	if err != nil {
+		return 0, err
+	}
+	return facts[len(facts)-1].Seq, nil
 }
 
 func (b *batch) fail(err error) {
@@ -293,13 +302,14 @@ func (b *batch) count(f func(*Summary)) {
 
 // host is what a running call sees of its task.
 type host struct {
-	b    *batch
-	call string
+	b     *batch
+	call  string
+	after event.Seq // of tool.started
 }
 
 // Show implements [Host].
 func (h host) Show(text string) {
 	if h.b.Feed != nil {
-		h.b.Feed.Show(event.Delta{Scope: h.b.scope, Subject: h.call, Part: "output", Text: text})
+		h.b.Feed.Show(event.Delta{Scope: h.b.scope, After: h.after, Subject: h.call, Part: "output", Text: text})
 	}
 }

@@ -37,7 +37,7 @@ type Prepared struct {
 	Run     func(ctx context.Context, h Host) (*Result, error)
 }
 
-// Result is what a call gave. Output is the whole where Content is only a part of it.
+// Result is what a call gave.
 type Result struct {
 	Status  string // event.StatusOK if empty
 	Code    string
