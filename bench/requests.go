@@ -71,8 +71,8 @@ func (b *bench) grow(text func(n int) string) (steps []step, err error) {
 		seq++
 		thread.Apply(event.Fact{Seq: seq, Kind: data.Kind(), Subject: subject, Data: data})
 	}
-	add("", event.ContextTaken{Source: prompt.SourceSystem, Name: "built-in", Place: prompt.PlaceHead, Text: text(6000)})
-	add("", event.ContextHead{Cause: "first", Model: "m", Fragments: []string{prompt.SourceSystem + "/built-in"}})
+	add("", event.ContextTaken{Source: "system", Name: "built-in", Place: prompt.PlaceHead, Text: text(6000)})
+	add("", event.ContextHead{Cause: "first", Model: "m", Fragments: []string{"system/built-in"}})
 	add("msg", event.MessageAdded{Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: "go on"}}})
 	for n := 1; n < longSteps+10; n++ {
 		call := event.ToolCall{ID: fmt.Sprintf("tcl_R-%d.1", n), Given: fmt.Sprintf("call_%d", n), Name: "run_command", Args: `{"command":"cat"}`}

@@ -87,7 +87,7 @@ func (b *bench) stopOnce(p place, url string) (gone, ended time.Duration, err er
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		return 0, 0, err
 	}
-	if !until(func() bool { return syscall.Kill(-group, 0) == syscall.ESRCH }) {
+	if !until(func() bool { return !lives(group) }) {
 		return 0, 0, fmt.Errorf("the process group %d outlives Ctrl-C", group)
 	}
 	gone = time.Since(start)
@@ -97,6 +97,26 @@ func (b *bench) stopOnce(p place, url string) (gone, ended time.Duration, err er
 		return 0, 0, fmt.Errorf("after Ctrl-C the status is %d, want 130", code)
 	}
 	return gone, ended, nil
+}
+
+// lives tells whether a process of a group still runs. One that has ended and that its new parent has not taken note of
+// yet does not.
+func lives(group int) bool {
+	if syscall.Kill(-group, 0) == syscall.ESRCH {
+		return false
+	}
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat") // the pattern is a good one
+	for _, name := range stats {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue // it has just ended
+		}
+		_, rest, _ := strings.Cut(string(text), ") ")
+		if f := strings.Fields(rest); len(f) > 2 && f[2] == strconv.Itoa(group) && f[0] != "Z" {
+			return true
+		}
+	}
+	return false
 }
 
 // until looks each millisecond, for at most 10 s, whether something holds.
