@@ -25,11 +25,11 @@ func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fac
 				next.Close() // a reader: there is nothing that it could lose
 			}
 		}()
+		version := int64(-1) // of the file before the page was read; not known until it is asked for
 		for {
-			// Both before the page is read: what is committed while it is read ends the wait.
-			wake, open := s.waker()
-			version, err := s.dataVersion(ctx)
-			if err == nil && next == nil {
+			wake, open := s.waker() // before the page is read: what is committed while it is read ends the wait
+			var err error
+			if next == nil {
 				next, err = s.facts.read.PrepareContext(ctx, factColumns+`f.seq > ? ORDER BY f.seq LIMIT ?`)
 			}
 			var facts []event.Fact
@@ -48,7 +48,7 @@ func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fac
 			if len(facts) > 0 {
 				after = facts[len(facts)-1].Seq
 			}
-			if len(facts) < pageSize && !s.await(ctx, wake, tick.C, version) {
+			if len(facts) < pageSize && !s.await(ctx, wake, tick.C, &version) {
 				return
 			}
 		}
@@ -64,8 +64,8 @@ func (s *Store) following(ctx context.Context, next *sql.Stmt, after event.Seq) 
 	return s.collect(ctx, s.facts.read, rows)
 }
 
-// await waits for a commit. It is false if ctx ended.
-func (s *Store) await(ctx context.Context, wake <-chan struct{}, tick <-chan time.Time, version int64) bool {
+// await waits for a commit, and brings version up to date. It is false if ctx ended.
+func (s *Store) await(ctx context.Context, wake <-chan struct{}, tick <-chan time.Time, version *int64) bool {
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,7 +73,9 @@ func (s *Store) await(ctx context.Context, wake <-chan struct{}, tick <-chan tim
 		case <-wake:
 			return true
 		case <-tick:
-			if v, err := s.dataVersion(ctx); err != nil || v != version {
+			v, err := s.dataVersion(ctx)
+			if err != nil || v != *version {
+				*version = v
 				return true // an error shows itself when the page is read
 			}
 		}
