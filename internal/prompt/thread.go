@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -251,10 +250,16 @@ func (t *Thread) headFragments(offers []Fragment) []string {
 
 func owner(node event.Seq) string { return strconv.FormatInt(int64(node), 10) }
 
-var (
-	goodID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,40}$`)
-	bad    = regexp.MustCompile(`[^A-Za-z0-9_-]`)
-)
+// plain puts _ in the place of every character that some protocol does not take in an id or a name. No pattern:
+// compiling them at each start takes 0.2 ms.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, s)
+}
 
 // wireID gives the id that requests use for a call: the one that the server gave, if every protocol takes it and the
 // thread has not used it, else one derived from ours. Never a random one: the prefix must hold.
@@ -263,8 +268,8 @@ func (t *Thread) wireID(c event.ToolCall) string {
 		t.ids = map[string]bool{}
 	}
 	id := c.Given
-	if !goodID.MatchString(id) || t.ids[id] {
-		id = bad.ReplaceAllString(c.ID, "_")
+	if id == "" || len(id) > 40 || plain(id) != id || t.ids[id] {
+		id = plain(c.ID)
 		id = id[max(0, len(id)-36):]
 		for base, n := id, 2; t.ids[id]; n++ {
 			id = base + "_" + strconv.Itoa(n)
@@ -276,7 +281,7 @@ func (t *Thread) wireID(c event.ToolCall) string {
 
 // wireName makes a name that servers accept in a history, also for a tool that does not exist.
 func wireName(name string) string {
-	name = bad.ReplaceAllString(name, "_")
+	name = plain(name)
 	if name == "" {
 		return "unknown"
 	}

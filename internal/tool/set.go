@@ -3,7 +3,6 @@ package tool
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -25,14 +24,22 @@ type entry struct {
 	schema func() (*jsonschema.Resolved, error) // resolved on first use: most tools of a run are never called
 }
 
-var validName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+// validName tells whether every protocol takes the name. No pattern: compiling one at each start takes 0.2 ms.
+func validName(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; (c < 'a' || c > 'z') && (i == 0 || c != '_' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
 
 // NewSet makes a set of tools; a bad or repeated name is an error that names it.
 func NewSet(tools ...Tool) (*Set, error) {
 	s := &Set{entries: map[string]*entry{}}
 	for _, t := range tools {
 		spec := t.Spec()
-		if !validName.MatchString(spec.Name) {
+		if !validName(spec.Name) {
 			return nil, fmt.Errorf("tool name %q: want lower-case letters, digits and _, at most 64", spec.Name)
 		}
 		if s.entries[spec.Name] != nil {
