@@ -53,7 +53,8 @@ type Draft struct {
 type Batch struct {
 	Scope Scope
 	// Key makes the batch idempotent: when it is known with the same Fingerprint, Append returns the facts of the
-	// first time and has no effect; with another one it returns ErrKeyReused. Empty: no key.
+	// first time and has no effect; with another one it returns ErrKeyReused. Empty: no key. A batch without facts only
+	// looks its key up: nothing comes back and nothing is kept if it is not known.
 	Key, Fingerprint string
 	Guard            *Guard // what must hold, else ErrMoved and nothing is written
 	Facts            []Draft

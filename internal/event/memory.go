@@ -62,8 +62,13 @@ func (m *Memory) Append(ctx context.Context, b Batch) ([]Fact, error) {
 		}
 		if f.Kind.Node() {
 			f.Parent = head
+			if b.Scope.Task == "" {
+				return nil, fmt.Errorf("%s needs a task", f.Kind)
+			}
 			if d.Parent != nil {
-				f.Parent = *d.Parent
+				if f.Parent = *d.Parent; f.Parent < 0 || f.Parent >= f.Seq {
+					return nil, fmt.Errorf("the parent %d of %s is not there", f.Parent, f.Kind)
+				}
 			} else {
 				head = f.Seq
 			}
@@ -75,7 +80,7 @@ func (m *Memory) Append(ctx context.Context, b Batch) ([]Fact, error) {
 		m.heads, m.keys = map[string]Seq{}, map[string]memoryKey{}
 	}
 	m.heads[b.Scope.Task] = head
-	if b.Key != "" {
+	if b.Key != "" && len(out) > 0 {
 		m.keys[b.Key] = memoryKey{b.Fingerprint, out}
 	}
 	return out, nil

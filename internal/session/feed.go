@@ -1,6 +1,8 @@
 package session
 
 import (
+	"context"
+	"iter"
 	"unicode/utf8"
 
 	"overt/internal/event"
@@ -43,6 +45,35 @@ func (f feed) Show(d event.Delta) {
 		select {
 		case c <- d:
 		default:
+		}
+	}
+}
+
+// watchBuffer is how many deltas a watcher may lag behind before it loses some.
+const watchBuffer = 1024
+
+// Watch yields text that is arriving, masked, until ctx ends. A watcher that is slow loses deltas, never the run its
+// time: the record has the whole text afterwards.
+func (s *Session) Watch(ctx context.Context) iter.Seq[event.Delta] {
+	c := make(chan event.Delta, watchBuffer)
+	s.mu.Lock()
+	s.watchers[c] = true
+	s.mu.Unlock()
+	context.AfterFunc(ctx, func() { // also where nobody ever iterates
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.watchers, c)
+	})
+	return func(yield func(event.Delta) bool) {
+		for {
+			select {
+			case d := <-c:
+				if !yield(d) {
+					return
+				}
+			case <-ctx.Done():
+				return
+			}
 		}
 	}
 }

@@ -13,9 +13,11 @@ package session
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"iter"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -76,9 +78,13 @@ type Receipt struct {
 	Before          event.Seq
 }
 
+// HeldError says which process is at work in the workspace.
+type HeldError = store.HeldError
+
 // Errors that a front end may look for.
 var (
 	ErrEmpty    = errors.New("the input is empty")
+	ErrClosed   = errors.New("the session is closed")
 	ErrNoRun    = errors.New("no such run is under way")
 	ErrAnswered = errors.New("the question is no longer open")
 )
@@ -90,6 +96,7 @@ type Session struct {
 
 	mu        sync.Mutex
 	announced bool
+	closed    bool
 	runs      map[string]*run
 	questions map[string]chan tool.Reply
 	watchers  map[chan event.Delta]bool
@@ -115,6 +122,12 @@ func Open(o Options) *Session {
 func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
 	if strings.TrimSpace(in.Text) == "" {
 		return Receipt{}, ErrEmpty
+	}
+	if s.isClosed() {
+		return Receipt{}, ErrClosed
+	}
+	if r, known, err := s.accepted(ctx, in); known || err != nil {
+		return r, err
 	}
 	lease, err := s.o.Store.Lease(ctx, "turn", s.id)
 	if err != nil {
@@ -154,39 +167,80 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 		return Receipt{}, false, errors.Join(err, kit.Close())
 	}
 	scope := event.Scope{Session: s.id, Task: r.Task, Turn: r.Turn, Run: r.Run}
-	got, err := s.o.Store.Append(ctx, event.Batch{Scope: scope, Key: in.Key, Fingerprint: in.Text, Facts: facts})
+	got, err := s.o.Store.Append(ctx, event.Batch{Scope: scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
 	if err != nil {
 		return Receipt{}, false, errors.Join(err, kit.Close())
 	}
-	if sc := got[0].Scope; sc.Run != r.Run { // the key was known: the first acceptance stands
-		return Receipt{Task: sc.Task, Turn: sc.Turn, Run: sc.Run, Before: got[0].Seq - 1}, false, kit.Close()
+	if got[0].Scope.Run != r.Run { // the same key came in between: the first acceptance stands
+		return receipt(got), false, kit.Close()
 	}
 	r.Before = append(recovered, got...)[0].Seq - 1
-	s.start(lease, kit, scope, in.MaxSteps)
+	if !s.start(lease, kit, scope, in.MaxSteps) {
+		return Receipt{}, false, errors.Join(ErrClosed, kit.Close())
+	}
 	return r, true, nil
 }
 
-// start runs a turn on a goroutine of its own, which owns lease and kit.
-func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, maxSteps int) {
+// accepted finds what an input with the same key became before.
+func (s *Session) accepted(ctx context.Context, in Input) (Receipt, bool, error) {
+	if in.Key == "" {
+		return Receipt{}, false, nil
+	}
+	facts, err := s.o.Store.Append(ctx, event.Batch{Key: in.Key, Fingerprint: fingerprint(in)})
+	if err != nil || len(facts) == 0 {
+		return Receipt{}, false, err
+	}
+	return receipt(facts), true, nil
+}
+
+func receipt(accepted []event.Fact) Receipt {
+	f := accepted[0]
+	return Receipt{Task: f.Scope.Task, Turn: f.Scope.Turn, Run: f.Scope.Run, Before: f.Seq - 1}
+}
+
+// fingerprint tells inputs apart without keeping them.
+func fingerprint(in Input) string {
+	sum := sha256.Sum256([]byte(in.Task + "\x00" + in.Text))
+	return string(sum[:])
+}
+
+// start runs a turn on a goroutine of its own, which owns lease and kit; false: the session was closed meanwhile, and the
+// run is left for recovery.
+func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, maxSteps int) bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{cancel: cancel, done: make(chan struct{})}
 	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		cancel()
+		return false
+	}
 	s.runs[scope.Run] = r
-	s.mu.Unlock()
 	go func() {
 		defer close(r.done)
 		defer cancel()
 		r.err = s.turn(ctx, kit, scope, maxSteps)
-		r.err = errors.Join(r.err, kit.Close())
-		lease.Release()
+		r.err = errors.Join(r.err, kit.Close(), lease.Release())
 	}()
+	return true
+}
+
+func (s *Session) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, maxSteps int) error {
 	thread := &prompt.Thread{}
-	for f, err := range s.o.Store.Read(ctx, event.Path{Task: scope.Task}) {
+	// Read also when the run was stopped at once: it ends like any other, with a fact.
+	for f, err := range s.o.Store.Read(context.WithoutCancel(ctx), event.Path{Task: scope.Task}) {
 		if err != nil {
-			return fmt.Errorf("the thread could not be read: %w", err)
+			err = fmt.Errorf("the thread could not be read: %w", err)
+			_, aerr := s.o.Store.Append(context.WithoutCancel(ctx), event.Batch{Scope: scope, Facts: []event.Draft{{
+				Subject: scope.Run, Data: event.RunFailed{Code: "storage", Detail: err.Error(), Usage: event.Usage{Coverage: "unavailable"}},
+			}}})
+			return aerr
 		}
 		thread.Apply(f)
 	}
@@ -215,8 +269,8 @@ func (s *Session) announce(ctx context.Context) error {
 	return err
 }
 
-// Wait returns when the run has ended and its lease is free. Its error means that the record could not be kept; how
-// the run ended is in the record.
+// Wait returns when a run of this session has ended and its lease is free. Its error means that the record could not be
+// kept; how the run ended is in the record.
 func (s *Session) Wait(ctx context.Context, id string) error {
 	s.mu.Lock()
 	r := s.runs[id]
@@ -240,8 +294,13 @@ func (s *Session) Stop(id string) error {
 	if r == nil {
 		return ErrNoRun
 	}
-	r.cancel()
-	return nil
+	select {
+	case <-r.done:
+		return ErrNoRun
+	default:
+		r.cancel()
+		return nil
+	}
 }
 
 // Answer answers an open question. The first answer counts.
@@ -257,48 +316,28 @@ func (s *Session) Answer(id string, reply tool.Reply) error {
 	return nil
 }
 
-// Close stops all runs, awaits them, and records the end of the session.
+// Close stops all runs, awaits them until ctx ends, and records the end of the session. Nothing is accepted afterwards.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
-	runs := s.runs
+	s.closed = true
+	runs := slices.Collect(maps.Values(s.runs))
 	announced := s.announced
 	s.mu.Unlock()
 	for _, r := range runs {
 		r.cancel()
 	}
 	for _, r := range runs {
-		<-r.done
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	if !announced {
 		return nil
 	}
 	_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id}, Facts: []event.Draft{{Subject: s.id, Data: event.SessionEnded{Reason: "closed"}}}})
 	return err
-}
-
-// asker puts the dispatcher's questions where Answer finds them.
-type asker struct{ s *Session }
-
-// Ask implements [tool.Asker].
-func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.QuestionAsked, record func() error) (tool.Reply, error) {
-	c := make(chan tool.Reply, 1)
-	a.s.mu.Lock()
-	a.s.questions[id] = c
-	a.s.mu.Unlock()
-	defer func() {
-		a.s.mu.Lock()
-		delete(a.s.questions, id)
-		a.s.mu.Unlock()
-	}()
-	if err := record(); err != nil {
-		return tool.Reply{}, err
-	}
-	select {
-	case r := <-c:
-		return r, nil
-	case <-ctx.Done():
-		return tool.Reply{}, ctx.Err()
-	}
 }
 
 // title is the first line of the first input, at most 80 characters.
@@ -309,33 +348,4 @@ func title(text string) string {
 		line = string([]rune(line)[:79]) + "…"
 	}
 	return line
-}
-
-// watchBuffer is how many deltas a watcher may lag behind before it loses some.
-const watchBuffer = 1024
-
-// Watch yields text that is arriving, masked, until ctx ends. A watcher that is slow loses deltas, never the run its
-// time: the record has the whole text afterwards.
-func (s *Session) Watch(ctx context.Context) iter.Seq[event.Delta] {
-	c := make(chan event.Delta, watchBuffer)
-	s.mu.Lock()
-	s.watchers[c] = true
-	s.mu.Unlock()
-	return func(yield func(event.Delta) bool) {
-		defer func() {
-			s.mu.Lock()
-			delete(s.watchers, c)
-			s.mu.Unlock()
-		}()
-		for {
-			select {
-			case d := <-c:
-				if !yield(d) {
-					return
-				}
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
 }

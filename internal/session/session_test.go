@@ -296,3 +296,52 @@ func TestDeltasAreMaskedAcrossPieces(t *testing.T) {
 		t.Errorf("shown %q, on record %q", got, whole)
 	}
 }
+
+// TestStopAtOnce: a run that is stopped before it began ends like any other.
+func TestStopAtOnce(t *testing.T) {
+	p := newPlace(t)
+	s, st := p.open(false, hangs)
+	r := submit(t, s, session.Input{Text: "x", Origin: "person"})
+	if err := s.Stop(r.Run); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(context.Background(), r.Run); err != nil {
+		t.Fatal(err)
+	}
+	if f := await(t, st, func(f event.Fact) bool { return f.Kind.Ends() }); f.Kind != event.KindRunCancelled {
+		t.Errorf("ended as %s", f.Kind)
+	}
+	if err := s.Stop(r.Run); !errors.Is(err, session.ErrNoRun) {
+		t.Errorf("stop of an ended run: %v", err)
+	}
+}
+
+// TestSameKeyWhileItRuns: a repeated input finds its run, and is not told that the workspace is busy.
+func TestSameKeyWhileItRuns(t *testing.T) {
+	p := newPlace(t)
+	s, st := p.open(false, hangs)
+	in := session.Input{Text: "x", Key: "k", Origin: "person"}
+	a := submit(t, s, in)
+	await(t, st, kind(event.KindCallStarted))
+	if b := submit(t, s, in); b.Run != a.Run {
+		t.Errorf("%+v, then %+v", a, b)
+	}
+	s.Stop(a.Run)
+	if err := s.Wait(context.Background(), a.Run); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestClosedAcceptsNothing(t *testing.T) {
+	p := newPlace(t)
+	s, st := p.open(false, hangs)
+	submit(t, s, session.Input{Text: "x", Origin: "person"})
+	await(t, st, kind(event.KindCallStarted))
+	if err := s.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	await(t, st, kind(event.KindRunCancelled))
+	if _, err := s.Submit(context.Background(), session.Input{Text: "y", Origin: "person"}); !errors.Is(err, session.ErrClosed) {
+		t.Errorf("err = %v", err)
+	}
+}

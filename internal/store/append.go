@@ -78,7 +78,7 @@ func (a *appending) write() error {
 			return err
 		}
 	}
-	if b.Key == "" {
+	if b.Key == "" || len(b.Facts) == 0 {
 		return nil
 	}
 	return a.db.exec(`INSERT INTO key (key, fingerprint, first, last, time) VALUES (?, ?, ?, ?, ?)`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 
 	"overt/internal/event"
@@ -49,7 +50,16 @@ func NewUsage(u event.Usage) *Usage {
 
 // Calls lists the calls of a task in order, every attempt. A capture that is missing leaves its figures unknown.
 func (r *Reader) Calls(ctx context.Context, task string) ([]Call, error) {
-	rows, err := r.s.Calls(ctx, task)
+	var rows []store.Call
+	dead, err := r.dead(func() (open []string, err error) {
+		rows, err = r.s.Calls(ctx, task)
+		for _, x := range rows {
+			if x.Status == store.CallRunning {
+				open = append(open, x.ID)
+			}
+		}
+		return open, err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +67,9 @@ func (r *Reader) Calls(ctx context.Context, task string) ([]Call, error) {
 	if err != nil {
 		return nil, err
 	}
-	free, err := r.s.Free()
-	if err != nil {
-		return nil, err
-	}
 	out := make([]Call, 0, len(rows))
 	for _, x := range rows {
-		if x.Status == store.CallRunning && free {
+		if dead[x.ID] {
 			x.Status = store.RunInterrupted
 		}
 		c := Call{
@@ -126,10 +132,30 @@ func FindCall(calls []Call, ref string) (Call, error) {
 	return Call{}, &NoCallError{ref, len(calls)}
 }
 
-// Exchange is what was captured of a call, with headers but for credentials.
-type Exchange = store.Capture
+// ErrNoCapture says that nothing is kept of a call: it was pruned, or nothing was sent.
+var ErrNoCapture = store.ErrNoCapture
 
-// Exchange gives the capture of a call, bodies included. Without one the error is [store.ErrNoCapture].
+// Exchange is what was captured of a call. Headers are without credentials. Null and nil are unknown.
+type Exchange struct {
+	Method, URL                   string
+	RequestHeader, ResponseHeader http.Header
+	Status                        *int
+	Request, Response             []byte // as stored; Response is nil if nothing came
+	Shared                        int64  // leading bytes of Request that the call before had sent too
+}
+
+// Exchange gives the capture of a call. Without one the error is [ErrNoCapture].
 func (r *Reader) Exchange(ctx context.Context, call string) (*Exchange, error) {
-	return r.s.Captures().Capture(ctx, call)
+	c, err := r.s.Captures().Capture(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	x := &Exchange{
+		Method: c.Method, URL: c.URL, RequestHeader: c.RequestHeader, ResponseHeader: c.ResponseHeader, Status: c.Status,
+		Request: c.Request.Join(), Shared: c.SharedBytes,
+	}
+	if c.Response != nil {
+		x.Response = c.Response.Join()
+	}
+	return x, nil
 }

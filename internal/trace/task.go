@@ -2,6 +2,9 @@ package trace
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"overt/internal/store"
@@ -38,34 +41,78 @@ func (r *Reader) Tasks(ctx context.Context) ([]Task, error) {
 	return out, err
 }
 
+// ErrNoTask says that no task fits a reference.
+var ErrNoTask = store.ErrNoTask
+
+// AmbiguousError says that several tasks fit a reference, and which.
+type AmbiguousError struct {
+	Ref        string
+	Candidates []Task // the last changed first
+}
+
+// Error implements error.
+func (e *AmbiguousError) Error() string {
+	return fmt.Sprintf("%q fits %d tasks", e.Ref, len(e.Candidates))
+}
+
 // Find gives the task that a person means: a whole id, at least 4 closing characters that are unique, or "last". Its
-// errors are [store.ErrNoTask] and *[store.AmbiguousError].
+// errors are [ErrNoTask] and *[AmbiguousError].
 func (r *Reader) Find(ctx context.Context, ref string) (Task, error) {
 	t, err := r.s.FindTask(ctx, ref)
+	var several *store.AmbiguousError
+	if errors.As(err, &several) {
+		out := &AmbiguousError{Ref: ref}
+		for _, c := range several.Candidates {
+			out.Candidates = append(out.Candidates, task(c))
+		}
+		return Task{}, out
+	}
 	return task(t), err
 }
 
 // Runs lists the runs of a task in order. One without an end whose process is gone is interrupted, also before recovery
 // has recorded that.
 func (r *Reader) Runs(ctx context.Context, id string) ([]Run, error) {
-	list, err := r.s.Runs(ctx, id)
+	var list []store.Run
+	dead, err := r.dead(func() (open []string, err error) {
+		list, err = r.s.Runs(ctx, id)
+		for _, x := range list {
+			if x.Ended == nil {
+				open = append(open, x.ID)
+			}
+		}
+		return open, err
+	})
 	if err != nil {
 		return nil, err
 	}
 	out := make([]Run, 0, len(list))
 	for _, x := range list {
-		if x.Ended == nil {
-			free, err := r.s.Free()
-			if err != nil {
-				return nil, err
-			}
-			if free {
-				x.Status = store.RunInterrupted
-			}
+		if dead[x.ID] {
+			x.Status = store.RunInterrupted
 		}
 		out = append(out, Run{ID: x.ID, Kind: x.Kind, Status: x.Status, Reason: x.Reason, Accepted: x.Accepted, Ended: x.Ended})
 	}
 	return out, nil
+}
+
+// dead gives what has no end and will get none by itself, because nobody is at work. open reads what has no end; it is
+// asked twice, before and after the look at the lease, so that what ends or begins meanwhile is not taken for dead.
+func (r *Reader) dead(open func() ([]string, error)) (map[string]bool, error) {
+	before, err := open()
+	if err != nil || len(before) == 0 {
+		return nil, err
+	}
+	free, err := r.s.Free()
+	if err != nil || !free {
+		return nil, err
+	}
+	after, err := open()
+	out := map[string]bool{}
+	for _, id := range after {
+		out[id] = slices.Contains(before, id)
+	}
+	return out, err
 }
 
 func task(t store.Task) Task {

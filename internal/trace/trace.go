@@ -2,7 +2,7 @@
 //
 // A [Reader] gives facts in their public form ([Event]), tasks, calls and captured bodies. All of it is what the record
 // holds, with known secrets masked when it was written; nothing is computed anew, guessed or re-run, and what was not
-// reported stays unknown. The public form is the one of stream-json: package documentation of [Event] is its contract.
+// reported stays unknown. The public form is the one of stream-json; the comment of [Event] is its contract.
 //
 // A Reader takes no lease and changes nothing. It may be used by several goroutines and while other processes write.
 package trace
@@ -50,13 +50,9 @@ func public(f event.Fact, prev int64) (Event, error) {
 	}, err
 }
 
-// Follow yields every event after a number, and goes on as facts are committed, by whichever process, until ctx ends.
-func (r *Reader) Follow(ctx context.Context, after event.Seq) iter.Seq2[Event, error] {
-	return chain(r.s.Follow(ctx, after))
-}
-
-// Run yields the events of one run, up to the one that ends it, waiting for them if need be. Prev chains them. Events of
-// other runs that recovery ended just before (run.interrupted) come first, outside the chain, with Prev -1.
+// Run yields the events of one run from its run.accepted on, up to the one that ends it, waiting for them if need be.
+// Prev chains them. Events of other runs that recovery ended just before (run.interrupted) come first, outside the chain,
+// with Prev -1.
 func (r *Reader) Run(ctx context.Context, run string, after event.Seq) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		prev := int64(0)
@@ -65,7 +61,8 @@ func (r *Reader) Run(ctx context.Context, run string, after event.Seq) iter.Seq2
 			case err != nil:
 				yield(Event{}, err)
 				return
-			case f.Scope.Run != run && f.Kind != event.KindRunInterrupted:
+			case f.Scope.Run != run && f.Kind != event.KindRunInterrupted,
+				f.Scope.Run == run && prev == 0 && f.Kind != event.KindRunAccepted:
 				continue
 			}
 			at := prev
@@ -88,13 +85,9 @@ func (r *Reader) Run(ctx context.Context, run string, after event.Seq) iter.Seq2
 
 // Events yields what is recorded of a task now, in order.
 func (r *Reader) Events(ctx context.Context, task string) iter.Seq2[Event, error] {
-	return chain(r.s.Read(ctx, event.Path{Task: task, Facts: true}))
-}
-
-func chain(facts iter.Seq2[event.Fact, error]) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		prev := int64(0)
-		for f, err := range facts {
+		for f, err := range r.s.Read(ctx, event.Path{Task: task, Facts: true}) {
 			if err != nil {
 				yield(Event{}, err)
 				return

@@ -152,10 +152,10 @@ func TestCalls(t *testing.T) {
 		}
 	}
 	x, err := r.Exchange(ctx, "cal_a-1.2")
-	if err != nil || string(x.Request.Join()) != `{"model":"m","messages":[1]}` || string(x.Response.Join()) != "body of cal_a-1.2" {
+	if err != nil || string(x.Request) != `{"model":"m","messages":[1]}` || string(x.Response) != "body of cal_a-1.2" {
 		t.Errorf("exchange: %+v, %v", x, err)
 	}
-	if _, err := r.Exchange(ctx, "cal_a-2.1"); !errors.Is(err, store.ErrNoCapture) {
+	if _, err := r.Exchange(ctx, "cal_a-2.1"); !errors.Is(err, trace.ErrNoCapture) {
 		t.Errorf("exchange of a call that sent nothing: %v", err)
 	}
 	runs, err := r.Runs(ctx, "tsk_1")

@@ -1,0 +1,33 @@
+package session
+
+import (
+	"context"
+
+	"overt/internal/event"
+	"overt/internal/tool"
+)
+
+// asker puts the dispatcher's questions where Answer finds them.
+type asker struct{ s *Session }
+
+// Ask implements [tool.Asker].
+func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.QuestionAsked, record func() error) (tool.Reply, error) {
+	c := make(chan tool.Reply, 1)
+	a.s.mu.Lock()
+	a.s.questions[id] = c
+	a.s.mu.Unlock()
+	defer func() {
+		a.s.mu.Lock()
+		delete(a.s.questions, id)
+		a.s.mu.Unlock()
+	}()
+	if err := record(); err != nil {
+		return tool.Reply{}, err
+	}
+	select {
+	case r := <-c:
+		return r, nil
+	case <-ctx.Done():
+		return tool.Reply{}, ctx.Err()
+	}
+}
