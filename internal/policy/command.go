@@ -1,16 +1,12 @@
 package policy
 
 import (
-	"path"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
-
-// maxNesting bounds how deep scripts inside arguments ("sh -c TEXT") are looked into.
-const maxNesting = 8
 
 // word is one word of a command. Value is what the program would get, if literal.
 type word struct {
@@ -71,66 +67,6 @@ func literalWords(text string, v syntax.LangVariant) ([]string, bool) {
 		words[i] = w.value
 	}
 	return words, words[0] != ""
-}
-
-// commands gives every simple command in the text, wherever it stands: in lists, pipes, substitutions, functions, as
-// the argument of a program that runs its arguments, and in the script of "sh -c". Text that does not parse has none.
-func commands(text string) []command {
-	return appendCommands(nil, text, 0)
-}
-
-func appendCommands(out []command, text string, depth int) []command {
-	f, err := parse(text, syntax.LangBash)
-	if err != nil || depth > maxNesting {
-		return out
-	}
-	syntax.Walk(f, func(n syntax.Node) bool {
-		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
-			out = appendCall(out, evaluateAll(call.Args), depth)
-		}
-		return true
-	})
-	return out
-}
-
-// appendCall adds the command, and what it would run in turn.
-func appendCall(out []command, c command, depth int) []command {
-	out = append(out, c)
-	if !c[0].literal {
-		return out
-	}
-	switch path.Base(c[0].value) {
-	case "command", "builtin", "exec", "env", "sudo", "doas", "nohup", "nice", "ionice", "time", "timeout", "xargs",
-		"setsid", "stdbuf", "chroot", "busybox", "find", "parallel", "watch", "flock", "strace":
-		// Where the options of these end is not known here, so a command may begin at any argument.
-		for i := 1; i < len(c); i++ {
-			out = appendScript(append(out, c[i:]), c[i:], depth)
-		}
-	case "eval":
-		var text []string
-		for _, w := range c[1:] {
-			text = append(text, w.value)
-		}
-		out = appendCommands(out, strings.Join(text, " "), depth+1)
-	default:
-		out = appendScript(out, c, depth)
-	}
-	return out
-}
-
-// appendScript adds the commands of the script that a shell gets with -c.
-func appendScript(out []command, c command, depth int) []command {
-	switch path.Base(c[0].value) {
-	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh":
-	default:
-		return out
-	}
-	for i := 1; i+1 < len(c); i++ {
-		if v := c[i].value; strings.HasPrefix(v, "-") && !strings.HasPrefix(v, "--") && strings.Contains(v, "c") {
-			return appendCommands(out, c[i+1].value, depth+1)
-		}
-	}
-	return out
 }
 
 func evaluateAll(args []*syntax.Word) command {
@@ -274,14 +210,20 @@ func numeric(s string) (r rune, n int, ok bool) {
 	return r, n, n > start
 }
 
-// hidden tells whether the text holds what a person would not see or see elsewhere than it stands: control
-// characters, bidirectional and other format characters (Unicode TR 36 and 39), or what is not UTF-8. A tab is plain
-// white space, and so is a newline; what is run as one command can't hold one unquoted.
+// hidden tells whether the text holds what a person would not see or would see elsewhere than it stands, or is not UTF-8.
 func hidden(text string) bool {
-	if !utf8.ValidString(text) {
+	return !utf8.ValidString(text) || strings.ContainsFunc(text, Hidden)
+}
+
+// Hidden tells whether a person would not see the character, or would see others elsewhere than they stand because of
+// it (Unicode TR 36 and 39): control characters, bidirectional and other format characters, line and paragraph
+// separators, tags, fillers, and the selectors that change nothing visible. Tab and newline are plain white space.
+func Hidden(r rune) bool {
+	switch {
+	case r == '\n' || r == '\t':
+		return false
+	case r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x17b4 || r == 0x17b5 || r == 0x3164 || r == 0xffa0: // joiner, fillers, inherent vowels
 		return true
 	}
-	return strings.ContainsFunc(text, func(r rune) bool {
-		return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
-	})
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Variation_Selector)
 }

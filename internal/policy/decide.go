@@ -15,15 +15,16 @@ const (
 	ReasonSecret    = "secret"    // the path is one that usually holds credentials
 	ReasonCommand   = "command"   // no rule covers the command
 	ReasonUnparsed  = "unparsed"  // the command can't be read as shell
+	ReasonUnclear   = "unclear"   // what the command runs is known only when it runs, and a rule may forbid it
 	ReasonHidden    = "hidden"    // the command holds characters that a person would not see
 	ReasonNoEffect  = "no_effect"
 )
 
 // Decide tells whether the action may run. Each effect is decided on its own; the strictest verdict counts.
 //
-// Deny rules come first, then what the plan profile forbids, then ask rules. Below full, protected and secret paths
-// ask unless an allow rule names exactly that path. Then allow rules, then the profile. A profile that is not known is
-// taken for ask.
+// Deny rules come first, then what the plan profile forbids, then ask rules, also where nobody can say whether one
+// covers a command. Below full, protected and secret paths ask unless an allow rule names exactly that path, or the
+// whole command that holds it. Then allow rules, then the profile. A profile that is not known is taken for ask.
 func Decide(r Rules, a Action) Decision {
 	if len(a.Effects) == 0 {
 		return decideBare(r, a)
@@ -90,16 +91,18 @@ func decideEffect(r Rules, tool string, e Effect) Decision {
 	if rule, ok := find(Ask, forbids); ok {
 		return Decision{Ask, rule.Text, []string{ReasonAskRule}}
 	}
+	exact := func(rule Rule) bool { return rule.allows(tool, e) && (rule.names(e.Target) || rule.whole(tool, e)) }
+	if rule, ok := find(Allow, exact); ok {
+		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
+	}
+	if reason := mayBeForbidden(r, e); reason != "" {
+		return Decision{Ask, "", askReasons(reason, e)}
+	}
 	if r.Profile == Full {
-		return decideFull(r, e)
+		return Decision{Allow, "", []string{ReasonFull}}
 	}
 	if reason := sensitive(e); reason != "" {
-		exact := func(rule Rule) bool { return rule.allows(tool, e) && rule.names(e.Target) }
-		rule, ok := find(Allow, exact)
-		if !ok {
-			return Decision{Ask, "", []string{reason}}
-		}
-		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
+		return Decision{Ask, "", askReasons(reason, e)}
 	}
 	if rule, ok := find(Allow, allows); ok {
 		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
@@ -107,18 +110,26 @@ func decideEffect(r Rules, tool string, e Effect) Decision {
 	return decideProfile(r.Profile, e)
 }
 
-// decideFull allows all but a command of which nobody can say whether a rule forbids it.
-func decideFull(r Rules, e Effect) Decision {
-	onCommands := func(rule Rule) bool { return rule.Verdict != Allow && rule.tool == commandTool }
-	if e.Kind == Run && slices.ContainsFunc(r.List, onCommands) && !parses(e.Target) {
-		return Decision{Ask, "", []string{ReasonUnparsed}}
+// mayBeForbidden says why nobody can tell whether a rule forbids a command, "" if none does.
+func mayBeForbidden(r Rules, e Effect) string {
+	if e.Kind != Run || !slices.ContainsFunc(r.List, func(rule Rule) bool { return rule.Verdict != Allow && rule.tool == commandTool }) {
+		return ""
 	}
-	return Decision{Allow, "", []string{ReasonFull}}
+	s := readScript(e.Target)
+	switch {
+	case !slices.ContainsFunc(r.List, func(rule Rule) bool { return rule.mayForbid(s) }):
+		return ""
+	case parses(e.Target):
+		return ReasonUnclear
+	}
+	return ReasonUnparsed
 }
 
 func sensitive(e Effect) string {
 	switch {
-	case e.Kind == Write && Protected(e.Target):
+	case e.Kind == Run:
+		return readScript(e.Target).sensitiveWord()
+	case e.Kind == Write && protected(e.Target):
 		return ReasonProtected
 	case (e.Kind == Write || e.Kind == Read) && Secret(e.Target):
 		return ReasonSecret
@@ -138,17 +149,18 @@ func decideProfile(p Profile, e Effect) Decision {
 	case e.Kind == Read, e.Kind == Write && p == Auto:
 		return Decision{Allow, "", []string{reason}}
 	case e.Kind == Run:
-		return Decision{Ask, "", commandReasons(e.Target)}
+		reason = ReasonCommand
 	}
-	return Decision{Ask, "", []string{reason}}
+	return Decision{Ask, "", askReasons(reason, e)}
 }
 
-func commandReasons(text string) []string {
-	reasons := []string{ReasonCommand}
-	if hidden(text) {
+// askReasons adds to a reason what else a person should know of a command.
+func askReasons(reason string, e Effect) []string {
+	reasons := []string{reason}
+	if e.Kind == Run && hidden(e.Target) {
 		reasons = append(reasons, ReasonHidden)
 	}
-	if !parses(text) {
+	if e.Kind == Run && reason != ReasonUnparsed && !parses(e.Target) {
 		reasons = append(reasons, ReasonUnparsed)
 	}
 	return reasons

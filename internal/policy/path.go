@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Protected tells whether writing the path, relative to the workspace, may make something run or be obeyed later:
-// internals of Git and of Overt, hooks, shell start-up files, editor tasks, continuous integration. Letter case does
-// not count, since file systems exist that ignore it.
-func Protected(p string) bool {
+// protected tells whether writing the path, relative to the workspace, may make something run or be obeyed later:
+// internals of Git and of Overt, hooks, shell start-up files, editor tasks, continuous integration, instructions to
+// agents. Letter case does not count, since file systems exist that ignore it.
+func protected(p string) bool {
 	parts := strings.Split(strings.ToLower(path.Clean(p)), "/")
 	for i, name := range parts {
 		next := ""
@@ -30,7 +30,7 @@ func protectedFolder(name, next string) bool {
 		".circleci", ".buildkite", ".ssh", ".aws", ".gnupg", ".kube":
 		return true
 	case ".github":
-		return next == "workflows" || next == "actions"
+		return next == "workflows" || next == "actions" || next == "instructions" || next == "copilot-instructions.md"
 	case ".config":
 		return next == "fish" || next == "git" || next == "systemd" || next == "autostart"
 	}
@@ -39,6 +39,7 @@ func protectedFolder(name, next string) bool {
 
 func protectedFile(name string) bool {
 	return slices.Contains([]string{
+		"agents.md", "claude.md", "claude.local.md", "overt.md", "gemini.md", ".cursorrules", ".windsurfrules", ".clinerules",
 		".envrc", ".mcp.json", ".gitconfig", ".gitmodules", ".pre-commit-config.yaml", ".pre-commit-config.yml",
 		".lefthook.yml", "lefthook.yml", ".gitlab-ci.yml", ".travis.yml", "jenkinsfile", "azure-pipelines.yml",
 		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases", ".profile", ".login", ".inputrc",

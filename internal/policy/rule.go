@@ -106,19 +106,27 @@ func (r Rule) allows(tool string, e Effect) bool {
 	return doublestar.MatchUnvalidated(r.pattern, e.Target)
 }
 
-// forbids tells whether a deny or ask rule covers the effect. It takes the wide reading everywhere: every command
-// inside the text counts, by name wherever its program lies, more arguments or not; and a rule on a tool that writes
-// files, or on read_file, is a rule on the file, whichever tool does it.
+// forbids tells whether a deny or ask rule covers the effect. A command rule takes the wide reading: every command
+// inside the text counts, by name wherever its program lies, more arguments or not. A rule on a tool that writes files,
+// or on read_file, is a rule on the file, whichever tool does it; its pattern matches as an allow rule's would.
 func (r Rule) forbids(tool string, e Effect) bool {
 	if r.pattern == "" {
 		return r.tool == "*" || r.tool == tool
 	}
 	if r.tool == commandTool {
-		return e.Kind == Run && slices.ContainsFunc(commands(e.Target), r.startsLike)
+		return e.Kind == Run && slices.ContainsFunc(readScript(e.Target).calls, func(c command) bool { return r.startsLike(c) == surely })
 	}
 	kind, _ := fileTools(r.tool)
 	same := r.tool == tool || kind == Write || r.tool == "read_file"
 	return same && e.Kind == kind && doublestar.MatchUnvalidated(r.pattern, e.Target)
+}
+
+// mayForbid tells whether nobody can say that a deny or ask rule on commands does not cover the text.
+func (r Rule) mayForbid(s *script) bool {
+	if r.Verdict == Allow || r.tool != commandTool || r.pattern == "" {
+		return false
+	}
+	return s.opaque || slices.ContainsFunc(s.calls, func(c command) bool { return r.startsLike(c) != no })
 }
 
 func (r Rule) matchWords(words []string) bool {
@@ -128,21 +136,39 @@ func (r Rule) matchWords(words []string) bool {
 	return slices.Equal(words, r.words)
 }
 
-// startsLike tells whether the command begins with the rule's words. Words that can't be known match nothing.
-func (r Rule) startsLike(c command) bool {
-	if len(c) < len(r.words) {
-		return false
-	}
+// answer is what can be said of a command before it runs.
+type answer int
+
+const (
+	no answer = iota
+	maybe
+	surely
+)
+
+// startsLike tells whether the command begins with the rule's words. A word that the shell has yet to expand may become
+// any words.
+func (r Rule) startsLike(c command) answer {
 	for i, w := range r.words {
-		have := c[i]
-		if i == 0 {
-			have.value, w = path.Base(have.value), path.Base(w)
+		if i >= len(c) {
+			return no
 		}
-		if !have.literal || have.value != w {
-			return false
+		if !c[i].literal {
+			return maybe
+		}
+		have := c[i].value
+		if i == 0 {
+			have, w = path.Base(have), path.Base(w)
+		}
+		if have != w {
+			return no
 		}
 	}
-	return true
+	return surely
+}
+
+// whole tells whether the rule is for this one command and nothing else.
+func (r Rule) whole(tool string, e Effect) bool {
+	return r.tool == commandTool && r.pattern != "" && !r.prefix && r.allows(tool, e)
 }
 
 // names tells whether the rule's pattern is exactly this path.
