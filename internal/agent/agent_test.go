@@ -371,10 +371,10 @@ func TestPermission(t *testing.T) {
 		unasked int
 	}{
 		"full runs":           {policy.Full, nil, 1, "ok ", 0},
-		"ask without anybody": {policy.AskP, nil, 0, "denied denied", 1},
-		"yes":                 {policy.AskP, answers("yes"), 1, "ok ", 0},
-		"no":                  {policy.AskP, answers("no"), 0, "denied denied", 0},
-		"anything else is no": {policy.AskP, answers("maybe"), 0, "denied denied", 0},
+		"ask without anybody": {policy.AskFirst, nil, 0, "denied denied", 1},
+		"yes":                 {policy.AskFirst, answers("yes"), 1, "ok ", 0},
+		"no":                  {policy.AskFirst, answers("no"), 0, "denied denied", 0},
+		"anything else is no": {policy.AskFirst, answers("maybe"), 0, "denied denied", 0},
 		"plan":                {policy.Plan, answers("yes"), 0, "denied denied", 0},
 	}
 	for name, tt := range tests {
@@ -390,7 +390,7 @@ func TestPermission(t *testing.T) {
 		})
 	}
 	t.Run("the question can't be put", func(t *testing.T) {
-		s := &scene{profile: policy.AskP, ask: answers("broken"), model: &model{script: []reply{calls(llm.ToolCalls, call("a", "change", `{"path":"x"}`))}}}
+		s := &scene{profile: policy.AskFirst, ask: answers("broken"), model: &model{script: []reply{calls(llm.ToolCalls, call("a", "change", `{"path":"x"}`))}}}
 		out := s.turn(t, context.Background())
 		if p, ok := out.Fact.Data.(event.RunFailed); !ok || p.Code != "internal" || s.write.Load() != 0 {
 			t.Errorf("outcome = %+v", out)

@@ -20,10 +20,10 @@ type Profile string
 
 // Profiles.
 const (
-	Plan Profile = "plan" // reads run; nothing that changes anything does
-	AskP Profile = "ask"  // reads run, the rest asks (default)
-	Auto Profile = "auto" // reads and edits in the workspace run, the rest asks
-	Full Profile = "full" // nothing asks; everything is recorded
+	Plan     Profile = "plan" // reads run; nothing that changes anything does
+	AskFirst Profile = "ask"  // reads run, the rest asks (default)
+	Auto     Profile = "auto" // reads and edits in the workspace run, the rest asks
+	Full     Profile = "full" // nothing asks; everything is recorded
 )
 
 // EffectKind says what would happen to a target.

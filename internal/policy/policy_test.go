@@ -70,9 +70,9 @@ func TestProfiles(t *testing.T) {
 		{policy.Plan, file("write_file", "a"), policy.Deny, policy.ReasonPlan},
 		{policy.Plan, command("ls"), policy.Deny, policy.ReasonPlan},
 		{policy.Plan, none, policy.Allow, policy.ReasonNoEffect},
-		{policy.AskP, file("read_file", "a"), policy.Allow, policy.ReasonAsk},
-		{policy.AskP, file("write_file", "a"), policy.Ask, policy.ReasonAsk},
-		{policy.AskP, command("ls"), policy.Ask, policy.ReasonCommand},
+		{policy.AskFirst, file("read_file", "a"), policy.Allow, policy.ReasonAsk},
+		{policy.AskFirst, file("write_file", "a"), policy.Ask, policy.ReasonAsk},
+		{policy.AskFirst, command("ls"), policy.Ask, policy.ReasonCommand},
 		{policy.Auto, file("read_file", "a"), policy.Allow, policy.ReasonAuto},
 		{policy.Auto, file("edit_file", "a"), policy.Allow, policy.ReasonAuto},
 		{policy.Auto, command("ls"), policy.Ask, policy.ReasonCommand},
@@ -81,11 +81,11 @@ func TestProfiles(t *testing.T) {
 		{policy.Full, command("rm -rf /; ("), policy.Allow, policy.ReasonFull},
 		{"", file("write_file", "a"), policy.Ask, policy.ReasonAsk},
 		{"what", file("read_file", "a"), policy.Allow, policy.ReasonAsk},
-		{policy.AskP, policy.Action{Tool: "x", Effects: []policy.Effect{{Kind: "launch", Target: "a"}}}, policy.Ask, policy.ReasonAsk},
+		{policy.AskFirst, policy.Action{Tool: "x", Effects: []policy.Effect{{Kind: "launch", Target: "a"}}}, policy.Ask, policy.ReasonAsk},
 		{policy.Plan, policy.Action{Tool: "x", Effects: []policy.Effect{{Kind: "launch", Target: "a"}}}, policy.Deny, policy.ReasonPlan},
-		{policy.AskP, command("echo \u202e"), policy.Ask, policy.ReasonHidden},
-		{policy.AskP, command("if"), policy.Ask, policy.ReasonUnparsed},
-		{policy.AskP, command("cat .env \u202e"), policy.Ask, policy.ReasonHidden},
+		{policy.AskFirst, command("echo \u202e"), policy.Ask, policy.ReasonHidden},
+		{policy.AskFirst, command("if"), policy.Ask, policy.ReasonUnparsed},
+		{policy.AskFirst, command("cat .env \u202e"), policy.Ask, policy.ReasonHidden},
 		// The strictest effect counts.
 		{policy.Auto, policy.Action{Tool: "x", Effects: []policy.Effect{{policy.Write, "a"}, {policy.Run, "b"}}}, policy.Ask, policy.ReasonCommand},
 		{policy.Auto, policy.Action{Tool: "write_file", Effects: []policy.Effect{{policy.Write, "hooks/x"}, {policy.Write, ".git/hooks/x"}}}, policy.Ask, policy.ReasonProtected},
@@ -174,7 +174,7 @@ func TestAllowCommand(t *testing.T) {
 		{"run_command(ls)", `"ls`, false, "does not parse"},
 		{"run_command(ls)", "l\\\ns", true, "a joined line is one word"},
 	} {
-		r := policy.Rules{Profile: policy.AskP, List: []policy.Rule{rule(t, policy.Allow, c.rule)}}
+		r := policy.Rules{Profile: policy.AskFirst, List: []policy.Rule{rule(t, policy.Allow, c.rule)}}
 		d := policy.Decide(r, command(c.command))
 		if (d.Verdict == policy.Allow) != c.allowed {
 			t.Errorf("%s on %q: got %+v (%s)", c.rule, c.command, d, c.why)
@@ -273,7 +273,7 @@ func TestRuleOrder(t *testing.T) {
 	allow, ask, deny := rule(t, policy.Allow, "write_file(docs/**)"), rule(t, policy.Ask, "write_file(docs/a*)"), rule(t, policy.Deny, "write_file(docs/ab)")
 	for _, order := range [][]policy.Rule{{allow, ask, deny}, {deny, ask, allow}, {ask, allow, deny}} {
 		for p, want := range map[string]policy.Verdict{"docs/x/y": policy.Allow, "docs/ax": policy.Ask, "docs/ab": policy.Deny, "src/x": policy.Ask} {
-			if d := policy.Decide(policy.Rules{Profile: policy.AskP, List: order}, file("write_file", p)); d.Verdict != want {
+			if d := policy.Decide(policy.Rules{Profile: policy.AskFirst, List: order}, file("write_file", p)); d.Verdict != want {
 				t.Errorf("%s: got %+v, want %s", p, d, want)
 			}
 		}
@@ -288,13 +288,13 @@ func TestRuleOrder(t *testing.T) {
 		{policy.Full, []policy.Rule{deny}, file("edit_file", "docs/ab"), policy.Deny, "a deny rule on writing holds for every tool that writes"},
 		{policy.Full, []policy.Rule{rule(t, policy.Deny, "read_file(x/**)")}, file("search_text", "x/y"), policy.Deny, "a deny rule on reading holds for every tool that reads"},
 		{policy.Full, []policy.Rule{rule(t, policy.Deny, "list_files(x/**)")}, file("read_file", "x/y"), policy.Allow, "listing is not reading"},
-		{policy.AskP, []policy.Rule{allow}, file("edit_file", "docs/x"), policy.Ask, "an allow rule holds for its tool only"},
+		{policy.AskFirst, []policy.Rule{allow}, file("edit_file", "docs/x"), policy.Ask, "an allow rule holds for its tool only"},
 		{policy.Full, []policy.Rule{ask}, file("write_file", "docs/ab"), policy.Ask, "ask rules hold under full"},
 		{policy.Plan, []policy.Rule{rule(t, policy.Allow, "*")}, file("write_file", "docs/ab"), policy.Deny, "plan changes nothing, whatever is allowed"},
 		{policy.Plan, []policy.Rule{rule(t, policy.Allow, "run_command(ls)")}, command("ls"), policy.Deny, "plan changes nothing, whatever is allowed"},
 		{policy.Plan, []policy.Rule{rule(t, policy.Deny, "read_file(x)")}, file("read_file", "x"), policy.Deny, "deny rules hold for reads"},
 		{policy.Full, []policy.Rule{rule(t, policy.Deny, "update_plan")}, policy.Action{Tool: "update_plan"}, policy.Deny, "deny rules hold without effects"},
-		{policy.AskP, []policy.Rule{rule(t, policy.Allow, "*")}, file("write_file", "x"), policy.Allow, "everything"},
+		{policy.AskFirst, []policy.Rule{rule(t, policy.Allow, "*")}, file("write_file", "x"), policy.Allow, "everything"},
 	} {
 		if d := policy.Decide(policy.Rules{Profile: c.profile, List: c.list}, c.action); d.Verdict != c.want {
 			t.Errorf("%s: got %+v, want %s", c.why, d, c.want)
@@ -365,7 +365,7 @@ func TestSensitiveAsks(t *testing.T) {
 		{"read_file", "[x].pem", "read_file([x].pem)", policy.Ask},
 		{"read_file", "[x].pem", `read_file(\[x\].pem)`, policy.Allow},
 	} {
-		for _, p := range []policy.Profile{policy.AskP, policy.Auto} {
+		for _, p := range []policy.Profile{policy.AskFirst, policy.Auto} {
 			r := policy.Rules{Profile: p}
 			if c.rule != "" {
 				r.List = []policy.Rule{rule(t, policy.Allow, c.rule)}
@@ -401,7 +401,7 @@ func TestSensitiveWordAsks(t *testing.T) {
 		{"run_command(git show:*)", "git show HEAD:README.md", ""},
 		{"run_command(git clone:*)", "git clone https://host/x.git", ""},
 	} {
-		for _, p := range []policy.Profile{policy.AskP, policy.Auto} {
+		for _, p := range []policy.Profile{policy.AskFirst, policy.Auto} {
 			d := policy.Decide(policy.Rules{Profile: p, List: []policy.Rule{rule(t, policy.Allow, c.rule)}}, command(c.command))
 			want := policy.Decision{Verdict: policy.Allow, Rule: c.rule, Reasons: []string{policy.ReasonAllowRule}}
 			if c.reason != "" {
@@ -430,7 +430,7 @@ func TestUnclearBelowFull(t *testing.T) {
 		{"run_command(sh build.sh)", "sh build.sh", policy.Allow},
 		{"run_command", "ls $X", policy.Allow},
 	} {
-		d := policy.Decide(policy.Rules{Profile: policy.AskP, List: []policy.Rule{deny, rule(t, policy.Allow, c.rule)}}, command(c.command))
+		d := policy.Decide(policy.Rules{Profile: policy.AskFirst, List: []policy.Rule{deny, rule(t, policy.Allow, c.rule)}}, command(c.command))
 		if d.Verdict != c.want || c.want == policy.Ask && !slices.Equal(d.Reasons, []string{policy.ReasonUnclear}) {
 			t.Errorf("%s on %q: got %+v, want %s", c.rule, c.command, d, c.want)
 		}
@@ -494,7 +494,7 @@ func FuzzParseRule(f *testing.F) {
 }
 
 func BenchmarkDecide(b *testing.B) {
-	r := policy.Rules{Profile: policy.AskP}
+	r := policy.Rules{Profile: policy.AskFirst}
 	for _, text := range []string{"run_command(go test:*)", "run_command(go vet ./...)", "write_file(docs/**)"} {
 		r.List = append(r.List, rule(b, policy.Allow, text))
 	}

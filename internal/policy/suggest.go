@@ -12,7 +12,7 @@ import (
 func Suggest(a Action) string {
 	const last = "--permission full"
 	var flags []string
-	rules := Rules{Profile: AskP}
+	rules := Rules{Profile: AskFirst}
 	for _, e := range a.Effects {
 		text, ok := ruleFor(a.Tool, e)
 		if !ok {

@@ -46,7 +46,7 @@ func follow(t interface{ Fatalf(string, ...any) }, flags string) policy.Rules {
 	if !ok {
 		t.Fatalf("%q is no command", flags)
 	}
-	r := policy.Rules{Profile: policy.AskP}
+	r := policy.Rules{Profile: policy.AskFirst}
 	args := call.Args[1:]
 	for i := 0; i+1 < len(args); i += 2 {
 		value := plain(t, args[i+1])

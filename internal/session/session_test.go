@@ -100,7 +100,7 @@ func (p *place) open(interactive bool, script ...func(context.Context, func(llm.
 		Kit: func(context.Context, string) (*session.Kit, error) {
 			set, err := tool.NewSet(touch{&p.ran})
 			return &session.Kit{
-				Model: m, Info: llm.Info{Provider: "p", Model: "m"}, Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: policy.AskP} },
+				Model: m, Info: llm.Info{Provider: "p", Model: "m"}, Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: policy.AskFirst} },
 				Close: func() error { return nil },
 			}, err
 		},
