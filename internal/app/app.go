@@ -8,17 +8,11 @@ package app
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
-	"encoding/base32"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io/fs"
-	"math"
-	mrand "math/rand/v2"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -76,11 +70,14 @@ type App struct {
 // Record is a workspace's record, open for reading.
 type Record struct {
 	Trace *trace.Reader
-	Close func() error
+	store *store.Store
 }
 
-// Folder is where the record of a workspace lives below the state folder.
-func Folder(state, root string) string {
+// Close closes the record.
+func (r *Record) Close() error { return r.store.Close() }
+
+// folder is where the record of a workspace lives below the state folder.
+func folder(state, root string) string {
 	sum := sha256.Sum256([]byte(root))
 	name := regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(filepath.Base(root), "-")
 	return filepath.Join(state, "workspaces", name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:6]))
@@ -89,9 +86,9 @@ func Folder(state, root string) string {
 // ErrNoRecord says that nothing was ever recorded for a workspace.
 var ErrNoRecord = errors.New("nothing is recorded for this workspace")
 
-// OpenRecord opens what is recorded of a workspace. It makes nothing: without a record the error is [ErrNoRecord].
+// OpenRecord opens what is recorded of a workspace; without a record it makes none, and the error is [ErrNoRecord].
 func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
-	dir := Folder(state, root)
+	dir := folder(state, root)
 	if _, err := os.Stat(filepath.Join(dir, "overt.db")); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoRecord
 	}
@@ -99,7 +96,7 @@ func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Record{trace.New(s), s.Close}, nil
+	return &Record{trace.New(s), s}, nil
 }
 
 // Open opens a workspace for work. It sends nothing, but for a look at the model list when the endpoint is given and
@@ -108,11 +105,11 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	a := &App{o: o, mask: redact.New(), tools: map[string]*tool.Set{}}
 	a.learnSecrets()
 	var err error
-	if a.store, err = store.Open(ctx, store.Options{Dir: Folder(o.State, o.Root), Mask: a.mask}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask}); err != nil {
 		return nil, err
 	}
 	if err := a.build(ctx); err != nil {
-		return nil, errors.Join(err, a.store.Close())
+		return nil, errors.Join(err, a.release())
 	}
 	return a, nil
 }
@@ -142,7 +139,36 @@ func (a *App) build(ctx context.Context) (err error) {
 
 // Close ends all runs, keeps the captures within their bound, and closes the record.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.Session.Close(ctx), a.retain(ctx), a.tree.Close(), a.store.Close())
+	return errors.Join(a.Session.Close(ctx), a.retain(ctx), a.release())
+}
+
+// release closes what build opened, as far as it came.
+func (a *App) release() error {
+	var errs []error
+	if a.tree != nil {
+		errs = append(errs, a.tree.Close())
+	}
+	if a.client != nil {
+		a.client.Close()
+	}
+	return errors.Join(append(errs, a.store.Close())...)
+}
+
+// Idle makes sure that nobody is at work in a workspace: a *session.HeldError says who is. It makes nothing.
+func Idle(ctx context.Context, state, root string) error {
+	record, err := OpenRecord(ctx, state, root)
+	if errors.Is(err, ErrNoRecord) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer record.Close()
+	lease, err := record.store.Lease(ctx, "look", "")
+	if err != nil {
+		return err
+	}
+	return lease.Release()
 }
 
 // maxCaptures is how many bytes of captures a workspace keeps. Facts are kept for ever.
@@ -151,7 +177,7 @@ const maxCaptures = 2 << 30
 // retain prunes the oldest captures once they take more than they may. Whoever runs meanwhile holds the lease, and then
 // it is left to them: pruning takes away parts that a run under way would build on.
 func (a *App) retain(ctx context.Context) error {
-	info, err := os.Stat(filepath.Join(Folder(a.o.State, a.o.Root), "captures.db"))
+	info, err := os.Stat(filepath.Join(folder(a.o.State, a.o.Root), "captures.db"))
 	if err != nil || info.Size() <= maxCaptures {
 		return err
 	}
@@ -234,72 +260,4 @@ func (a *App) read(name string) ([]byte, error) {
 		return nil, fs.ErrNotExist
 	}
 	return f.Bytes, err
-}
-
-// secretName matches variables whose values are likely secrets.
-var secretName = regexp.MustCompile(`(?i)(^|_)((API|ACCESS|SECRET|PRIVATE|AUTH)_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$`)
-
-// dropped tells which variables commands don't get: the keys of model providers, and our own settings.
-func dropped(name string) bool {
-	for _, p := range config.Presets() {
-		if name == p.Variable {
-			return true
-		}
-	}
-	return strings.HasSuffix(strings.ToUpper(name), "_API_KEY") || strings.HasPrefix(name, "OVERT_")
-}
-
-// learnSecrets makes known to the masker what must not be written or shown.
-func (a *App) learnSecrets() {
-	c := a.o.Config
-	a.mask.Add("api key", c.APIKey.Value)
-	if u, err := url.Parse(c.BaseURL.Value); err == nil {
-		if pw, ok := u.User.Password(); ok {
-			a.mask.Add("base URL", pw)
-		}
-		for name, values := range u.Query() {
-			for _, v := range values {
-				a.mask.Add("base URL "+name, v)
-			}
-		}
-	}
-	for _, kv := range a.o.Env {
-		name, value, _ := strings.Cut(kv, "=")
-		if secretName.MatchString(name) && !filepath.IsAbs(value) {
-			a.mask.Add(name, value)
-		}
-	}
-}
-
-// newID draws an id: the time, so that ids sort, and 40 random bits.
-func newID(prefix string) string {
-	b := make([]byte, 11)
-	ms := time.Now().UnixMilli()
-	for i := 5; i >= 0; i-- {
-		b[i] = byte(ms)
-		ms >>= 8
-	}
-	rand.Read(b[6:]) // never fails, by its documentation
-	return prefix + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(b))
-}
-
-// backoff is half a second, doubled with each attempt up to 8 s, less up to a quarter so that clients that failed
-// together do not return together; or what the server asked for.
-func backoff(n int, after time.Duration) time.Duration {
-	if after > 0 {
-		return after
-	}
-	d := time.Duration(math.Min(float64(500*time.Millisecond)*math.Pow(2, float64(n-1)), float64(8*time.Second)))
-	return d - time.Duration(mrand.Int64N(int64(d/4)))
-}
-
-func wait(ctx context.Context, _ int, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("waiting to try again: %w", ctx.Err())
-	}
 }

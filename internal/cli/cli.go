@@ -12,7 +12,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -43,6 +42,7 @@ type System struct {
 	Home           string // "": unknown
 	Version        string
 	Interrupts     func(context.Context) <-chan os.Signal // SIGINT and SIGTERM until the context ends
+	Exit           func(status int)                       // ends the process at once
 }
 
 // Process is the system of the running program.
@@ -52,14 +52,15 @@ func Process() System {
 	return System{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: term.IsTerminal(int(os.Stdin.Fd())), OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Interrupts: interrupts,
+		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Interrupts: interrupts, Exit: os.Exit,
 	}
 }
 
 func interrupts(ctx context.Context) <-chan os.Signal {
-	c := make(chan os.Signal, 2)
+	c, pipe := make(chan os.Signal, 2), make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() { signal.Stop(c) })
+	signal.Notify(pipe, syscall.SIGPIPE) // so that a reader that went away is an error of the write, not our death
+	context.AfterFunc(ctx, func() { signal.Stop(c); signal.Stop(pipe) })
 	return c
 }
 
@@ -152,7 +153,7 @@ func (p *program) status(err error) int {
 	return m.status
 }
 
-// args0 refuses arguments of a command that takes none.
+// noArgs refuses arguments of a command that takes none.
 func noArgs(cmd *cobra.Command, args []string) error { return usage(cobra.NoArgs(cmd, args)) }
 
 func usage(err error) error {
@@ -160,28 +161,4 @@ func usage(err error) error {
 		return nil
 	}
 	return usageError{err}
-}
-
-// visible makes control characters harmless on a terminal: what comes from a model, a file or a server is not ours.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, hidden) {
-		return s
-	}
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case !hidden(r):
-			b.WriteRune(r)
-		case r < 0x20:
-			b.WriteString("^" + string(r+0x40))
-		default:
-			fmt.Fprintf(&b, "<U+%04X>", r)
-		}
-	}
-	return b.String()
-}
-
-// hidden matches control characters but tab and line feed, and the marks that reorder text.
-func hidden(r rune) bool {
-	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -43,7 +43,7 @@ by each demonstration and kept afterwards.`,
 }
 
 func (p *program) demo(ctx context.Context) error {
-	dir, err := p.layDemo()
+	dir, err := p.layDemo(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,8 +90,13 @@ func (p *program) demo(ctx context.Context) error {
 }
 
 // layDemo lays the project into a folder of its own, in place of what an earlier demonstration left.
-func (p *program) layDemo() (string, error) {
+func (p *program) layDemo(ctx context.Context) (string, error) {
 	dir := filepath.Join(p.state(), "demo")
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		if err := app.Idle(ctx, p.state(), real); err != nil {
+			return "", err
+		}
+	}
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
 	}

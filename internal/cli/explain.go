@@ -8,7 +8,6 @@ import (
 	"overt/internal/app"
 	"overt/internal/config"
 	"overt/internal/session"
-	"overt/internal/store"
 	"overt/internal/trace"
 )
 
@@ -23,8 +22,8 @@ func (p *program) explain(err error) message {
 	var (
 		bad       usageError
 		conf      *config.Error
-		held      *store.HeldError
-		ambiguous *store.AmbiguousError
+		held      *session.HeldError
+		ambiguous *trace.AmbiguousError
 		noCall    *trace.NoCallError
 		path      *fs.PathError
 	)
@@ -40,6 +39,8 @@ func (p *program) explain(err error) message {
 			m.status = statusUsage
 		}
 		return m
+	case errors.As(err, &held) && held.PID == 0:
+		return message{p.say.Say("run.busy.unknown"), p.say.Say("run.busy.hint"), statusFailed}
 	case errors.As(err, &held):
 		return message{p.say.Say("run.busy", held.PID, held.What, held.Since.Local().Format("15:04:05")), p.say.Say("run.busy.hint"), statusFailed}
 	case errors.Is(err, session.ErrEmpty):
@@ -48,11 +49,11 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("task.none"), p.say.Say("task.empty.hint"), statusFailed}
 	case errors.As(err, &ambiguous):
 		return message{p.say.Say("task.ambiguous", ambiguous.Ref, strings.Join(ids(ambiguous.Candidates), ", ")), p.say.Say("task.unknown.hint"), statusUsage}
-	case errors.Is(err, store.ErrNoTask):
+	case errors.Is(err, trace.ErrNoTask):
 		return message{p.say.Say("task.missing"), p.say.Say("task.unknown.hint"), statusUsage}
 	case errors.As(err, &noCall):
 		return message{p.say.Say("task.no_call", noCall.Ref, noCall.Calls), p.say.Say("task.calls.hint"), statusUsage}
-	case errors.Is(err, store.ErrNoCapture):
+	case errors.Is(err, trace.ErrNoCapture):
 		return message{p.say.Say("trace.absent"), "", statusFailed}
 	case errors.As(err, &path):
 		return message{err.Error(), p.say.Say("error.record.hint", p.state()), statusFailed}
@@ -60,7 +61,7 @@ func (p *program) explain(err error) message {
 	return message{err.Error(), "", statusFailed}
 }
 
-func ids(tasks []store.Task) []string {
+func ids(tasks []trace.Task) []string {
 	var out []string
 	for _, t := range tasks {
 		out = append(out, t.ID)

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/adrg/xdg"
 	"github.com/spf13/cobra"
 
 	"overt/internal/app"
@@ -56,7 +55,7 @@ func (v settingValue) Set(s string) error { v.into[v.key] = s; return nil }
 func (p *program) addFlags(root *cobra.Command) {
 	p.flags.set = map[string]string{}
 	all := root.PersistentFlags()
-	all.StringVarP(&p.flags.cd, "cd", "C", "", "work in this folder")
+	all.StringVarP(&p.flags.cd, "cd", "C", "", "work in the folder `DIR`")
 	f := root.Flags()
 	for _, s := range settings() {
 		f.VarP(settingValue{s, p.flags.set}, strings.ReplaceAll(s.key, "_", "-"), s.short, s.usage)
@@ -129,8 +128,15 @@ func (p *program) rootDir() (string, error) {
 	return workspace.FindRoot(abs, p.Home), nil
 }
 
-// state is the folder that holds all records.
-func (p *program) state() string { return filepath.Join(xdg.StateHome, "overt") }
+// state is the folder that holds all records: $XDG_STATE_HOME/overt, by the XDG Base Directory Specification 0.8, which
+// wants a path that is not absolute to be ignored.
+func (p *program) state() string {
+	dir, _ := p.Env("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(p.Home, ".local", "state")
+	}
+	return filepath.Join(dir, "overt")
+}
 
 // record opens the workspace's record for reading.
 func (p *program) record(cmd *cobra.Command) (*app.Record, error) {

@@ -1,42 +1,39 @@
 package cli
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	"overt/internal/event"
 	"overt/internal/trace"
 )
 
-// story is an event of a task in a line, or "" for one that tells a person nothing by itself.
+// story is an event of a task in a line, or "" for one that tells a person nothing by itself. The caller makes it fit to
+// be shown.
 func (p *program) story(e trace.Event) string {
 	switch d := e.Payload.(type) {
 	case event.MessageAdded:
 		if text := strings.TrimSpace(messageText(d)); text != "" {
-			return d.Origin + ": " + indent(visible(text))
+			return p.say.Say("story.message", d.Origin, indent(text))
 		}
 	case event.ToolDecided:
-		return "tool " + visible(toolTitle(d)) + " — " + d.Verdict
+		return p.say.Say("story.tool", toolTitle(d), d.Verdict)
 	case event.ToolCompleted:
-		return "     " + d.Name + " — " + d.Status
+		return p.say.Say("story.outcome", d.Name, d.Status)
 	case event.FileChanged:
-		return "     " + d.Op + " " + visible(d.Path)
+		return p.say.Say("story.change", d.Op, d.Path)
 	case event.CallFailed:
-		return "call failed: " + visible(d.Message)
+		return p.say.Say("story.call", d.Message)
 	case event.RunCompleted:
-		return "completed, " + p.plural("run.steps", d.Steps) + ", " + p.usage(d.Usage)
+		return p.say.Say("story.completed", p.plural("run.steps", d.Steps), p.usage(d.Usage))
 	case event.RunFailed:
-		return "failed: " + visible(d.Detail)
+		return p.say.Say("story.failed", d.Detail)
 	case event.RunCancelled:
-		return "stopped"
+		return p.say.Say("run.cancelled")
 	case event.RunInterrupted:
-		return "interrupted: " + d.Reason
+		return p.say.Say("story.interrupted", d.Reason)
 	}
 	return ""
 }
 
 // indent keeps the lines of a text below its first one.
 func indent(s string) string { return strings.ReplaceAll(s, "\n", "\n      ") }
-
-func sortedKeys(m map[string][]string) []string { return slices.Sorted(maps.Keys(m)) }

@@ -7,9 +7,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
-
-	"os/signal"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +14,7 @@ import (
 	"overt/internal/config"
 	"overt/internal/event"
 	"overt/internal/session"
-	"overt/internal/store"
+	"overt/internal/trace"
 )
 
 // task runs `overt [PROMPT...]`: one input, or one line after another.
@@ -82,10 +79,10 @@ func (p *program) prompt(args []string) (string, error) {
 	}
 	piped, err := io.ReadAll(io.LimitReader(p.In, maxInput+1))
 	if err != nil {
-		return "", fmt.Errorf("standard input: %w", err)
+		return "", fmt.Errorf("%s", p.say.Say("task.input.read", err))
 	}
 	if len(piped) > maxInput {
-		return "", usageError{fmt.Errorf("standard input is larger than %d MB; name a file instead", maxInput>>20)}
+		return "", usageError{errors.New(p.say.Say("task.input.large", maxInput>>20))}
 	}
 	if text == "" || strings.TrimSpace(string(piped)) == "" {
 		return text + strings.TrimSpace(string(piped)), nil
@@ -111,7 +108,7 @@ func (p *program) chosen(ctx context.Context, a *app.App) (string, error) {
 
 // named puts the reference that fits no task into the error.
 func (p *program) named(ref string, err error) error {
-	if errors.Is(err, store.ErrNoTask) && ref != "last" {
+	if errors.Is(err, trace.ErrNoTask) && ref != "last" {
 		return &config.Error{Code: "task.unknown", Args: []any{ref}, Hint: "task.unknown.hint", Usage: true}
 	}
 	return err
@@ -138,10 +135,6 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := p.Interrupts(ctx)
-	pipe := make(chan os.Signal, 1)
-	signal.Notify(pipe, syscall.SIGPIPE) // so that a reader that went away is an error of the write, not our death
-	defer signal.Stop(pipe)
-
 	deltas := a.Session.Watch(ctx)
 	receipt, err := a.Session.Submit(ctx, in)
 	if err != nil {
@@ -155,7 +148,7 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 				return
 			}
 			if n > 0 {
-				os.Exit(statusInterrupted)
+				p.Exit(statusInterrupted)
 			}
 			fmt.Fprintf(p.Err, "\n%s\n", p.say.Say("run.stopping"))
 			a.Session.Stop(receipt.Run)
@@ -180,7 +173,9 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 		a.Session.Wait(context.WithoutCancel(ctx), receipt.Run)
 		return 0, fmt.Errorf("%s", p.say.Say("error.output", err))
 	}
-	a.Session.Wait(ctx, receipt.Run)
+	if err := a.Session.Wait(ctx, receipt.Run); err != nil {
+		return 0, fmt.Errorf("%s", p.say.Say("error.record", err))
+	}
 	return statusOf(end), nil
 }
 

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -32,11 +31,4 @@ func (p *program) versionCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
-}
-
-// writeJSON writes a value as one line of JSON.
-func (p *program) writeJSON(v any) error {
-	e := json.NewEncoder(p.Out)
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
 }

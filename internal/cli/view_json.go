@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"strings"
 
@@ -134,4 +135,11 @@ func messageText(m event.MessageAdded) string {
 		}
 	}
 	return b.String()
+}
+
+// writeJSON writes a value as one line of JSON.
+func (p *program) writeJSON(v any) error {
+	e := json.NewEncoder(p.Out)
+	e.SetEscapeHTML(false)
+	return e.Encode(v)
 }

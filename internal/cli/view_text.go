@@ -302,23 +302,18 @@ func denied(d event.ToolDecided) denial {
 }
 
 // usage is a sentence on tokens as reported.
-func (p *program) usage(u event.Usage) string {
-	if u.Coverage == "unavailable" || u.Output == nil || u.Fresh == nil {
-		return p.say.Say("run.usage.unknown")
-	}
-	in, out := *u.Fresh, i18n.Number(*u.Output)
-	for _, n := range []*int64{u.CacheRead, u.CacheWrite} {
-		if n != nil {
-			in += *n
-		}
-	}
+func (p *program) usage(reported event.Usage) string {
+	u := trace.NewUsage(reported)
+	in := u.Input()
 	switch {
+	case in == nil || u.Output == nil:
+		return p.say.Say("run.usage.unknown")
 	case u.Coverage == "partial":
-		return p.say.Say("run.usage.partial", i18n.Number(in), out)
+		return p.say.Say("run.usage.partial", number(in), number(u.Output))
 	case u.CacheRead != nil:
-		return p.say.Say("run.usage", i18n.Number(in), i18n.Number(*u.CacheRead), out)
+		return p.say.Say("run.usage", number(in), number(u.CacheRead), number(u.Output))
 	}
-	return p.say.Say("run.usage.plain", i18n.Number(in), out)
+	return p.say.Say("run.usage.plain", number(in), number(u.Output))
 }
 
 func (p *program) plural(code string, n int) string {

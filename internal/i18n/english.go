@@ -30,11 +30,15 @@ func english() map[string]string {
 		"task.no_calls":     "this task has made no model call yet",
 		"task.calls.hint":   "`overt trace` lists them",
 		"task.no_call":      "call %s: this task has %d calls",
+		"task.which":        "overt task takes list or show",
+		"task.input.large":  "standard input is larger than %d MB; name a file instead",
+		"task.input.read":   "standard input can't be read: %s",
 		"task.empty":        "the prompt is empty",
 		"task.empty.hint":   "overt \"what to do\", or overt --help",
 
 		// runs
 		"run.busy":          "workspace busy: process %d holds it for a %s since %s",
+		"run.busy.unknown":  "workspace busy: another process is at work here",
 		"run.busy.hint":     "wait for it to end, or read meanwhile: overt trace, overt task list",
 		"run.interrupted":   "the last run here was interrupted; the outcome of what was running is unknown:",
 		"run.open.call":     "a model call (%s)",
@@ -92,6 +96,29 @@ func english() map[string]string {
 
 		// trace
 		"trace.absent": "the capture of this call is missing: it was pruned or never written",
+
+		"trace.columns":        "call|step|attempt|status|http|sent|shared|received|tokens in|out|first byte|time",
+		"trace.call":           "%s  step %d, attempt %d, %s",
+		"trace.request":        "%s %s",
+		"trace.request.bytes":  "  %s bytes, %s shared with the call before",
+		"trace.response":       "HTTP %d",
+		"trace.response.none":  "no response",
+		"trace.response.bytes": "  %s bytes, first byte after %s, %s in all",
+		"trace.masked":         "  %d known secrets are masked in what is stored",
+		"trace.error":          "  %s",
+		"trace.bodies":         "bodies: --raw request, --raw response",
+		"trace.raw":            "--raw takes request or response, and needs --call",
+		"trace.raw.json":       "--raw and --json can't be used together",
+
+		// a task, event by event
+		"story.message":     "%s: %s",
+		"story.tool":        "tool %s — %s",
+		"story.outcome":     "     %s — %s",
+		"story.change":      "     %s %s",
+		"story.call":        "call failed: %s",
+		"story.completed":   "completed, %s, %s",
+		"story.failed":      "failed: %s",
+		"story.interrupted": "interrupted: %s",
 
 		// errors
 		"usage.error":       "%s",

@@ -43,6 +43,20 @@ type Usage struct {
 	Coverage   string `json:"coverage"`
 }
 
+// Input is all that went in: fresh, read from the cache and written to it. Nil: not reported.
+func (u *Usage) Input() *int64 {
+	if u.Fresh == nil {
+		return nil
+	}
+	n := *u.Fresh
+	for _, x := range []*int64{u.CacheRead, u.CacheWrite} {
+		if x != nil {
+			n += *x
+		}
+	}
+	return &n
+}
+
 // NewUsage gives the public form of usage figures.
 func NewUsage(u event.Usage) *Usage {
 	return &Usage{u.Fresh, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Coverage}

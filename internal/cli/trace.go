@@ -3,10 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,10 +29,10 @@ nothing else.`,
 		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if raw != "" && (call == "" || raw != "request" && raw != "response") {
-				return usageError{errors.New("--raw takes request or response, and needs --call")}
+				return usageError{errors.New(p.say.Say("trace.raw"))}
 			}
 			if raw != "" && asJSON {
-				return usageError{errors.New("--raw and --json can't be used together")}
+				return usageError{errors.New(p.say.Say("trace.raw.json"))}
 			}
 			return p.trace(cmd, args, call, raw, asJSON)
 		},
@@ -73,12 +73,9 @@ func (p *program) trace(cmd *cobra.Command, args []string, ref, raw string, asJS
 	if raw == "" {
 		return p.showCall(c, x)
 	}
-	body := x.Request.Join()
+	body := x.Request
 	if raw == "response" {
-		body = nil
-		if x.Response != nil {
-			body = x.Response.Join()
-		}
+		body = x.Response
 	}
 	_, err = p.Out.Write(body)
 	return err
@@ -108,7 +105,7 @@ func (p *program) listCalls(task trace.Task, calls []trace.Call) error {
 		return err
 	}
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "call\tstep\tattempt\tstatus\thttp\tsent\tshared\treceived\ttokens in\tout\tfirst byte\ttime\t")
+	fmt.Fprintln(w, strings.ReplaceAll(p.say.Say("trace.columns"), "|", "\t")+"\t")
 	for i, c := range calls {
 		in, out := tokens(c.Usage)
 		fmt.Fprintf(w, "%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i+1, c.Step, c.Attempt, c.Status, number(c.HTTPStatus),
@@ -126,47 +123,41 @@ func (p *program) listCalls(task trace.Task, calls []trace.Call) error {
 }
 
 func (p *program) showCall(c trace.Call, x *trace.Exchange) error {
-	w := p.Out
-	fmt.Fprintf(w, "%s  step %d, attempt %d, %s\n", c.ID, c.Step, c.Attempt, c.Status)
-	fmt.Fprintf(w, "%s %s\n", x.Method, visible(x.URL))
+	line := func(code string, args ...any) { fmt.Fprintln(p.Out, visible(p.say.Say(code, args...))) }
+	line("trace.call", c.ID, c.Step, c.Attempt, c.Status)
+	line("trace.request", x.Method, x.URL)
 	p.header(x.RequestHeader)
-	fmt.Fprintf(w, "  %s bytes, %s shared with the call before\n", i18n.Number(x.Request.Bytes), i18n.Number(x.SharedBytes))
+	line("trace.request.bytes", i18n.Number(int64(len(x.Request))), i18n.Number(x.Shared))
 	if x.Status == nil {
-		fmt.Fprintln(w, "no response")
+		line("trace.response.none")
 	} else {
-		fmt.Fprintf(w, "HTTP %d\n", *x.Status)
+		line("trace.response", *x.Status)
 		p.header(x.ResponseHeader)
 	}
 	if x.Response != nil {
-		fmt.Fprintf(w, "  %s bytes, first byte after %s, %s in all\n", i18n.Number(x.Response.Bytes), ms(c.FirstByteMS), ms(c.DurationMS))
+		line("trace.response.bytes", i18n.Number(int64(len(x.Response))), ms(c.FirstByteMS), ms(c.DurationMS))
 	}
 	if c.Masked != nil && *c.Masked > 0 {
-		fmt.Fprintf(w, "  %d known secrets are masked in what is stored\n", *c.Masked)
+		line("trace.masked", *c.Masked)
 	}
 	if c.Error != nil {
-		fmt.Fprintf(w, "  %s\n", visible(*c.Error))
+		line("trace.error", *c.Error)
 	}
-	_, err := fmt.Fprintln(w, "bodies: --raw request, --raw response")
+	_, err := fmt.Fprintln(p.Out, p.say.Say("trace.bodies"))
 	return err
 }
 
 func (p *program) header(h map[string][]string) {
-	for _, name := range sortedKeys(h) {
+	for _, name := range slices.Sorted(maps.Keys(h)) {
 		fmt.Fprintf(p.Out, "  %s: %s\n", visible(name), visible(strings.Join(h[name], ", ")))
 	}
 }
 
 func tokens(u *trace.Usage) (in, out string) {
-	if u == nil || u.Fresh == nil || u.Output == nil {
+	if u == nil {
 		return "–", "–"
 	}
-	n := *u.Fresh
-	for _, x := range []*int64{u.CacheRead, u.CacheWrite} {
-		if x != nil {
-			n += *x
-		}
-	}
-	return i18n.Number(n), i18n.Number(*u.Output)
+	return number(u.Input()), number(u.Output)
 }
 
 func number[N int | int64](n *N) string {
@@ -188,85 +179,4 @@ func text(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-// taskCommand lists and shows tasks.
-func (p *program) taskCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "task", Short: "List and show tasks", RunE: func(cmd *cobra.Command, args []string) error {
-		return usageError{errors.New("overt task takes list or show")}
-	}, Args: cobra.ArbitraryArgs}
-	var listJSON, showJSON bool
-	list := &cobra.Command{
-		Use: "list", Short: "List the tasks of this workspace, the last changed first", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.listTasks(cmd, listJSON) },
-	}
-	list.Flags().BoolVar(&listJSON, "json", false, "as JSON")
-	show := &cobra.Command{
-		Use: "show [TASK]", Short: "Show a task: its runs, messages, tools and changes",
-		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
-		RunE: func(cmd *cobra.Command, args []string) error { return p.showTask(cmd, args, showJSON) },
-	}
-	show.Flags().BoolVar(&showJSON, "json", false, "as JSON: the task, its runs, and every event")
-	cmd.AddCommand(list, show)
-	return cmd
-}
-
-func (p *program) listTasks(cmd *cobra.Command, asJSON bool) error {
-	record, err := p.record(cmd)
-	if errors.Is(err, app.ErrNoRecord) {
-		if asJSON {
-			return p.writeJSON([]trace.Task{})
-		}
-		fmt.Fprintln(p.Err, p.say.Say("task.none"))
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	defer record.Close()
-	tasks, err := record.Trace.Tasks(cmd.Context())
-	if err != nil {
-		return err
-	}
-	if asJSON {
-		return p.writeJSON(tasks)
-	}
-	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
-	for _, t := range tasks {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.State, t.Changed.Local().Format(time.DateTime), visible(text(t.Title)))
-	}
-	return w.Flush()
-}
-
-func (p *program) showTask(cmd *cobra.Command, args []string, asJSON bool) error {
-	record, task, err := p.find(cmd, args)
-	if err != nil {
-		return err
-	}
-	defer record.Close()
-	runs, err := record.Trace.Runs(cmd.Context(), task.ID)
-	if err != nil {
-		return err
-	}
-	events := []trace.Event{}
-	for e, err := range record.Trace.Events(cmd.Context(), task.ID) {
-		if err != nil {
-			return err
-		}
-		events = append(events, e)
-	}
-	if asJSON {
-		return p.writeJSON(struct {
-			trace.Task
-			Runs   []trace.Run   `json:"runs"`
-			Events []trace.Event `json:"events"`
-		}{task, runs, events})
-	}
-	fmt.Fprintf(p.Out, "%s  %s  %s\n", task.ID, task.State, visible(text(task.Title)))
-	for _, e := range events {
-		if line := p.story(e); line != "" {
-			fmt.Fprintln(p.Out, strconv.FormatInt(e.Seq, 10)+"  "+line)
-		}
-	}
-	return nil
 }

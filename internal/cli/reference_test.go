@@ -1,0 +1,378 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/spf13/cobra"
+
+	"overt/internal/config"
+	"overt/internal/event"
+	"overt/internal/i18n"
+	"overt/internal/policy"
+	"overt/internal/tool"
+	"overt/internal/tool/builtin"
+	"overt/internal/trace"
+	"overt/internal/workspace"
+)
+
+var update = flag.Bool("update", false, "write docs/reference anew")
+
+const generated = "\n<!-- Made from the code by `make generate`; a test fails when it drifts. -->\n"
+
+// TestReference compares docs/reference with what the code says.
+func TestReference(t *testing.T) {
+	for _, doc := range []struct {
+		name string
+		text func(testing.TB) string
+	}{{"cli.md", commandReference}, {"tools.md", toolReference}, {"events.md", eventReference}} {
+		t.Run(doc.name, func(t *testing.T) {
+			path := filepath.Join("..", "..", "docs", "reference", doc.name)
+			want := doc.text(t)
+			if *update {
+				if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := os.ReadFile(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			if string(got) != want {
+				t.Errorf("docs/reference/%s is not what the code says (%s); run make generate", doc.name, difference(string(got), want))
+			}
+		})
+	}
+}
+
+// difference names the first line that differs.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range w {
+		if i >= len(g) || g[i] != w[i] {
+			return fmt.Sprintf("line %d should be %q", i+1, w[i])
+		}
+	}
+	return fmt.Sprintf("line %d should be the last", len(w))
+}
+
+// commandReference shows every command with its flags.
+func commandReference(testing.TB) string {
+	p := &program{say: i18n.New("en")}
+	root := p.root()
+	root.InitDefaultCompletionCmd()
+	var b strings.Builder
+	b.WriteString("# Commands\n" + generated)
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		if c.Hidden || c.Name() == "help" {
+			return
+		}
+		c.InitDefaultHelpFlag()
+		use := strings.TrimSpace(strings.TrimPrefix(c.UseLine(), c.CommandPath()))
+		use = strings.TrimSpace(strings.TrimSuffix(use, "[flags]"))
+		text := c.Long
+		if text == "" {
+			text = c.Short
+		}
+		fmt.Fprintf(&b, "\n## %s\n\n```\n%s\n```\n\n%s\n", c.CommandPath(), strings.TrimSpace(c.CommandPath()+" "+use), strings.TrimSpace(text))
+		if c.Example != "" {
+			fmt.Fprintf(&b, "\n```\n%s\n```\n", c.Example)
+		}
+		fmt.Fprintf(&b, "\n```\n%s```\n", c.LocalFlags().FlagUsages()+c.InheritedFlags().FlagUsages())
+		for _, sub := range c.Commands() {
+			if c.Name() == "completion" { // one a shell, each with a page on how to load it
+				fmt.Fprintf(&b, "\n`%s`", sub.CommandPath())
+				continue
+			}
+			walk(sub)
+		}
+		if c.Name() == "completion" {
+			b.WriteString("\n")
+		}
+	}
+	walk(root)
+	b.WriteString("\n## Environment\n\nA flag is stronger than its variable.\n\n| variable | flag |\n| --- | --- |\n")
+	for _, s := range settings() {
+		fmt.Fprintf(&b, "| `OVERT_%s` | `--%s` |\n", strings.ToUpper(s.key), strings.ReplaceAll(s.key, "_", "-"))
+	}
+	fmt.Fprintf(&b, "| `OVERT_%s` | `--no-stream` sets it to `false` |\n", strings.ToUpper(config.Stream))
+	b.WriteString("\nWithout `--base-url`, the key of a vendor selects its endpoint:\n\n| variable | provider | endpoint | model, if none is named |\n| --- | --- | --- | --- |\n")
+	for _, e := range config.Presets() {
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", e.Variable, e.Name, e.BaseURL, e.Model)
+	}
+	return b.String()
+}
+
+// toolReference shows the core tools: what a model is told, and what policy makes of a typical call.
+func toolReference(t testing.TB) string {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree, err := workspace.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tree.Close()
+	typical := map[string]string{
+		"read_file":   `{"path":"a.txt"}`,
+		"list_files":  `{}`,
+		"search_text": `{"pattern":"one"}`,
+		"edit_file":   `{"path":"a.txt","old_string":"one","new_string":"two"}`,
+		"write_file":  `{"path":"b.txt","content":"two\n"}`,
+		"run_command": `{"command":"go test ./..."}`,
+	}
+	var b strings.Builder
+	b.WriteString("# Tools\n" + generated + "\nThe verdicts are those on a plain call in the workspace, without rules. Protected files and secrets ask below `full`;\n" +
+		"see the README. `--allow` and `--deny` take the names below.\n\n| tool | effect |")
+	for _, profile := range config.Profiles() {
+		fmt.Fprintf(&b, " `%s` |", profile)
+	}
+	b.WriteString(" beside others |\n| --- | --- |" + strings.Repeat(" --- |", len(config.Profiles())+1) + "\n")
+	tools := builtin.Core(builtin.Options{Tree: tree})
+	for _, x := range tools {
+		name := x.Spec().Name
+		p, err := x.Prepare(t.Context(), json.RawMessage(typical[name]))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |", name, effects(p.Action))
+		for _, profile := range config.Profiles() {
+			fmt.Fprintf(&b, " %s |", policy.Decide(policy.Rules{Profile: policy.Profile(profile)}, p.Action).Verdict)
+		}
+		fmt.Fprintf(&b, " %s |\n", yes(p.Parallel))
+	}
+	for _, x := range tools {
+		writeTool(t, &b, x)
+	}
+	return b.String()
+}
+
+func effects(a policy.Action) string {
+	var out []string
+	for _, e := range a.Effects {
+		if !slices.Contains(out, string(e.Kind)) {
+			out = append(out, string(e.Kind))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func writeTool(t testing.TB, b *strings.Builder, x tool.Tool) {
+	spec := x.Spec()
+	var s jsonschema.Schema
+	if err := json.Unmarshal(spec.Schema, &s); err != nil {
+		t.Fatalf("schema of %s: %v", spec.Name, err)
+	}
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n| parameter | type | required | meaning |\n| --- | --- | --- | --- |\n", spec.Name, spec.Description)
+	for _, name := range ordered(t, spec.Schema) {
+		p := s.Properties[name]
+		kind := p.Type
+		if p.Items != nil {
+			kind += " of " + p.Items.Type
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, kind, yes(slices.Contains(s.Required, name)), cell(p.Description))
+	}
+}
+
+// ordered gives the names of a schema's properties in the order in which they stand there.
+func ordered(t testing.TB, schema json.RawMessage) []string {
+	var s struct{ Properties json.RawMessage }
+	if err := json.Unmarshal(schema, &s); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	d := json.NewDecoder(bytes.NewReader(s.Properties))
+	if _, err := d.Token(); err != nil {
+		t.Fatal(err)
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, fmt.Sprint(name))
+		var skip json.RawMessage
+		if err := d.Decode(&skip); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
+}
+
+// cell makes text fit for a cell of a table.
+func cell(s string) string {
+	return strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "|", "\\|")
+}
+
+// eventReference shows the kinds of facts and their payloads. Types come from the structs, sentences from their comments.
+func eventReference(t testing.TB) string {
+	docs := comments(t, filepath.Join("..", "event", "payload.go"))
+	var b strings.Builder
+	b.WriteString("# Events\n" + generated + "\nFacts in their public form: what `--output stream-json` writes, one a line, and what `overt task show --json` lists under\n" +
+		"`events`. Fields are added, never renamed. A node is part of what later requests contain; a barrier is on the disk\nbefore what follows it happens.\n\n" +
+		comments(t, filepath.Join("..", "trace", "trace.go"))["Event"] + "\n\n")
+	writeFields(&b, docs, reflect.TypeFor[trace.Event]())
+	b.WriteString("\n| kind | node | barrier | ends a run |\n| --- | --- | --- | --- |\n")
+	kinds := event.Kinds()
+	nested := map[reflect.Type]bool{}
+	for _, k := range kinds {
+		fmt.Fprintf(&b, "| [`%s`](#%s) | %s | %s | %s |\n", k, strings.ReplaceAll(string(k), ".", ""), yes(k.Node()), barrier(payload(t, k)), yes(k.Ends()))
+	}
+	for _, k := range kinds {
+		typ := reflect.TypeOf(payload(t, k))
+		fmt.Fprintf(&b, "\n## %s\n\nVersion %d. %s\n", k, k.Version(), docs[typ.Name()])
+		if typ.NumField() > 0 {
+			b.WriteString("\n")
+			writeFields(&b, docs, typ)
+		}
+		inside(typ, nested)
+	}
+	b.WriteString("\n# Values inside payloads\n")
+	types := make([]reflect.Type, 0, len(nested))
+	for typ := range nested {
+		types = append(types, typ)
+	}
+	slices.SortFunc(types, func(a, b reflect.Type) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, typ := range types {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n\n", typ.Name(), docs[typ.Name()])
+		writeFields(&b, docs, typ)
+	}
+	return b.String()
+}
+
+// payload is an empty payload of a kind.
+func payload(t testing.TB, k event.Kind) event.Payload {
+	p, err := event.Decode(k, k.Version(), []byte(`{}`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// barrier tells whether payloads of a type are barriers, and which switch of theirs takes that away.
+func barrier(p event.Payload) string {
+	if !event.Barrier(p) {
+		return ""
+	}
+	v := reflect.New(reflect.TypeOf(p)).Elem()
+	for f := range v.Type().Fields() {
+		if f.Type.Kind() != reflect.Bool {
+			continue
+		}
+		v.FieldByIndex(f.Index).SetBool(true)
+		if q, ok := v.Interface().(event.Payload); ok && !event.Barrier(q) {
+			name, _ := jsonName(f)
+			return "unless `" + name + "`"
+		}
+	}
+	return "yes"
+}
+
+func jsonName(f reflect.StructField) (name string, optional bool) {
+	name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name, strings.Contains(options, "omitempty")
+}
+
+func writeFields(b *strings.Builder, docs map[string]string, typ reflect.Type) {
+	b.WriteString("| field | type | may be absent | meaning |\n| --- | --- | --- | --- |\n")
+	for f := range typ.Fields() {
+		name, optional := jsonName(f)
+		if name == "-" {
+			continue
+		}
+		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, typeName(f.Type), yes(optional), cell(docs[typ.Name()+"."+f.Name]))
+	}
+}
+
+// typeName names a type as a reader of JSON sees it.
+func typeName(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+		return "any JSON"
+	case t.Name() == "Time":
+		return "time, RFC 3339"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return typeName(t.Elem()) + " or null"
+	case reflect.Slice:
+		return "list of " + typeName(t.Elem())
+	case reflect.Struct:
+		return "[" + t.Name() + "](#" + strings.ToLower(t.Name()) + ")"
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	}
+	return "number"
+}
+
+// inside collects the structs that a payload holds.
+func inside(t reflect.Type, into map[reflect.Type]bool) {
+	for f := range t.Fields() {
+		e := f.Type
+		for e.Kind() == reflect.Pointer || e.Kind() == reflect.Slice {
+			e = e.Elem()
+		}
+		if e.Kind() == reflect.Struct && !into[e] {
+			into[e] = true
+			inside(e, into)
+		}
+	}
+}
+
+// comments gives the comments of a file's structs, by type, and of their fields, by TYPE.FIELD.
+func comments(t testing.TB, path string) map[string]string {
+	f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		d, ok := n.(*ast.GenDecl)
+		if !ok || d.Tok != token.TYPE {
+			return true
+		}
+		for _, s := range d.Specs {
+			spec := s.(*ast.TypeSpec)
+			out[spec.Name.Name] = strings.TrimSpace(d.Doc.Text())
+			body, ok := spec.Type.(*ast.StructType)
+			if !ok {
+				continue
+			}
+			for _, field := range body.Fields.List {
+				for _, name := range field.Names {
+					out[spec.Name.Name+"."+name.Name] = strings.TrimSpace(field.Doc.Text() + " " + field.Comment.Text())
+				}
+			}
+		}
+		return true
+	})
+	return out
+}

@@ -1,0 +1,30 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// visible makes control characters harmless on a terminal: what comes from a model, a file or a server is not ours.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case !hidden(r):
+			b.WriteRune(r)
+		case r < 0x20:
+			b.WriteString("^" + string(r+0x40))
+		default:
+			fmt.Fprintf(&b, "<U+%04X>", r)
+		}
+	}
+	return b.String()
+}
+
+// hidden matches control characters but tab and line feed, and the marks that reorder text.
+func hidden(r rune) bool {
+	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+}
