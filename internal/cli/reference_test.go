@@ -96,7 +96,8 @@ func commandReference(testing.TB) string {
 		if c.Example != "" {
 			fmt.Fprintf(&b, "\n```\n%s\n```\n", c.Example)
 		}
-		fmt.Fprintf(&b, "\n```\n%s```\n", c.LocalFlags().FlagUsages()+c.InheritedFlags().FlagUsages())
+		c.InheritedFlags() // puts them among the flags
+		fmt.Fprintf(&b, "\n```\n%s```\n", c.Flags().FlagUsages())
 		for _, sub := range c.Commands() {
 			if c.Name() == "completion" { // one a shell, each with a page on how to load it
 				fmt.Fprintf(&b, "\n`%s`", sub.CommandPath())
@@ -235,7 +236,7 @@ func eventReference(t testing.TB) string {
 	docs := comments(t, filepath.Join("..", "event", "payload.go"))
 	var b strings.Builder
 	b.WriteString("# Events\n" + generated + "\nFacts in their public form: what `--output stream-json` writes, one a line, and what `overt task show --json` lists under\n" +
-		"`events`. Fields are added, never renamed. A node is part of what later requests contain; a barrier is on the disk\nbefore what follows it happens.\n\n" +
+		"`events`. A node is part of what later requests contain; a barrier is on the disk before what follows it happens.\n\n" +
 		comments(t, filepath.Join("..", "trace", "trace.go"))["Event"] + "\n\n")
 	writeFields(&b, docs, reflect.TypeFor[trace.Event]())
 	b.WriteString("\n| kind | node | barrier | ends a run |\n| --- | --- | --- | --- |\n")
