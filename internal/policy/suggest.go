@@ -2,6 +2,7 @@ package policy
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -57,4 +58,19 @@ func ruleFor(tool string, e Effect) (string, bool) {
 		words[i] = q
 	}
 	return tool + "(" + strings.Join(words, " ") + ")", true
+}
+
+// InDir gives the text of a command that runs in a folder of the workspace, as one would type it at the root. So the
+// folder is part of what is decided, shown and recorded, and no rule on the command alone covers it.
+func InDir(dir, command string) string {
+	if dir == "." || dir == "" {
+		return command
+	}
+	quoted, err := syntax.Quote(dir, syntax.LangPOSIX)
+	if err != nil { // what a person would not see is written as escapes
+		if quoted, err = syntax.Quote(dir, syntax.LangBash); err != nil {
+			quoted = strconv.Quote(dir)
+		}
+	}
+	return "cd " + quoted + " && " + command
 }

@@ -15,6 +15,7 @@ func TestSuggest(t *testing.T) {
 		action policy.Action
 		want   string
 	}{
+		{command(policy.InDir("sub", "go test")), "--permission full"},
 		{command("sh test.sh"), "--allow 'run_command(sh test.sh)'"},
 		{command("go test ./..."), "--allow 'run_command(go test ./...)'"},
 		{command("a | b"), "--permission full"},
@@ -33,6 +34,37 @@ func TestSuggest(t *testing.T) {
 		if got := policy.Suggest(c.action); got != c.want {
 			t.Errorf("%+v: got %s, want %s", c.action, got, c.want)
 		}
+	}
+}
+
+// TestInDir: a rule on a command is for the root, a rule that forbids one for every folder.
+func TestInDir(t *testing.T) {
+	for _, c := range []struct{ dir, command, want string }{
+		{".", "npm test", "npm test"},
+		{"sub/a b", "npm test", "cd 'sub/a b' && npm test"},
+		{"a\u202eb", "x", `cd $'a\u202eb' && x`},
+		{"sub", "# c\nnpm test", "cd sub && # c\nnpm test"},
+		{"-x", "npm test", "cd -x && npm test"},
+	} {
+		got := policy.InDir(c.dir, c.command)
+		if got != c.want {
+			t.Errorf("%q: got %q", c.dir, got)
+		}
+		r := policy.Rules{Profile: policy.AskFirst, List: []policy.Rule{rule(t, policy.Allow, "run_command(npm test:*)"), rule(t, policy.Allow, "run_command(cd:*)")}}
+		if d := policy.Decide(r, command(got)); (d.Verdict == policy.Allow) != (c.dir == ".") {
+			t.Errorf("%q: %+v", got, d)
+		}
+		r = policy.Rules{Profile: policy.Full, List: []policy.Rule{rule(t, policy.Deny, "run_command(npm)")}}
+		if d := policy.Decide(r, command(got)); strings.Contains(c.command, "npm") != (d.Verdict == policy.Deny) {
+			t.Errorf("%q: %+v", got, d)
+		}
+	}
+	r := policy.Rules{Profile: policy.AskFirst, List: []policy.Rule{rule(t, policy.Allow, "*")}}
+	if d := policy.Decide(r, command(policy.InDir("sub", "("))); d.Verdict != policy.Ask {
+		t.Errorf("what does not parse: %+v", d)
+	}
+	if d := policy.Decide(r, command(policy.InDir(".git/hooks", "cp ../../x pre-commit"))); d.Verdict != policy.Ask {
+		t.Errorf("a protected folder: %+v", d)
 	}
 }
 

@@ -36,13 +36,13 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		return nil, err
 	}
 	if strings.TrimSpace(a.Command) == "" {
-		return nil, &tool.Refusal{Code: "bad_arguments", Text: "command is empty"}
+		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: "command is empty"}
 	}
-	if err := unmasked(a.Command); err != nil {
+	if err := unmasked(a.Command, a.Cwd); err != nil {
 		return nil, err
 	}
 	if limit := int(shell.MaxTimeout / time.Second); a.Timeout < 0 || a.Timeout > limit {
-		return nil, &tool.Refusal{Code: "bad_arguments", Text: fmt.Sprintf("timeout is %d; it takes 1 to %d seconds", a.Timeout, limit)}
+		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: fmt.Sprintf("timeout is %d; it takes 1 to %d seconds", a.Timeout, limit)}
 	}
 	t, err := r.locate(orRoot(a.Cwd))
 	if err != nil {
@@ -52,12 +52,13 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		Command: a.Command, Dir: filepath.Join(r.tree.Root(), filepath.FromSlash(t.real)), Env: r.env,
 		Timeout: time.Duration(a.Timeout) * time.Second,
 	}}
-	preview := a.Command
+	text := policy.InDir(t.real, a.Command)
+	preview := text
 	if a.Intent != "" {
 		preview += "\n\n(intent, as the model puts it: " + strings.Join(strings.Fields(a.Intent), " ") + ")"
 	}
 	return &tool.Prepared{
-		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: a.Command}}},
+		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}},
 		Preview: preview, Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
 	}, nil
 }
