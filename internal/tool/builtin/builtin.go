@@ -104,12 +104,13 @@ func (t target) secret() bool { return policy.Secret(t.rel) || policy.Secret(t.r
 // decode reads arguments that satisfy the tool's schema.
 func decode(args json.RawMessage, into any) error {
 	if err := json.Unmarshal(args, into); err != nil {
-		return &tool.Refusal{Code: "bad_arguments", Text: "the arguments can't be read: " + err.Error()}
+		return &tool.Refusal{Code: tool.CodeBadArguments, Text: "the arguments can't be read: " + err.Error()}
 	}
 	return nil
 }
 
-// unmasked refuses text in which a secret was replaced: it is not what was meant.
+// unmasked refuses text in which a secret was replaced: it is not what was meant. Tools give it every decoded string
+// that is run, written or looked for to be replaced.
 func unmasked(texts ...string) error {
 	for _, s := range texts {
 		if strings.Contains(s, event.MaskPrefix) {

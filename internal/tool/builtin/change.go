@@ -1,6 +1,9 @@
 package builtin
 
 import (
+	"strings"
+	"unicode"
+
 	"overt/internal/event"
 	"overt/internal/tool"
 	"overt/internal/workspace"
@@ -26,14 +29,14 @@ func (c change) preview() string {
 	if d := c.diff(); d != "" {
 		return d
 	}
-	return c.op + " " + c.rel
+	return c.op + " " + shown(c.rel)
 }
 
 func (c change) diff() string {
 	if c.secret() {
 		return ""
 	}
-	return workspace.Diff(c.real, c.before, c.after)
+	return workspace.Diff(shown(c.real), c.before, c.after)
 }
 
 // apply writes the change, remembers it as seen, and gives its fact.
@@ -54,6 +57,12 @@ func (c *core) current(t target, sum string) error {
 	return nil
 }
 
-func done(words string, f event.FileChanged) *tool.Result {
-	return &tool.Result{Content: words, Trusted: true, Facts: []event.Payload{f}}
+// done is the result of a change. It is in our own words as long as the path reads as nothing but a path: a name may
+// have been chosen to be read as an order.
+func (t target) done(words string, facts ...event.Payload) *tool.Result {
+	plain := func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("/._-+@~#%=,()[]{}$", r)
+	}
+	trusted := !strings.ContainsFunc(t.rel, func(r rune) bool { return !plain(r) })
+	return &tool.Result{Content: words, Trusted: trusted, Facts: facts}
 }

@@ -38,7 +38,7 @@ func (e editFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepar
 	if a.Lines.err != nil {
 		return nil, a.Lines.err
 	}
-	if err := unmasked(a.Old, a.New); err != nil {
+	if err := unmasked(a.Path, a.Old, a.New); err != nil {
 		return nil, err
 	}
 	t, err := e.locate(a.Path)
@@ -46,7 +46,7 @@ func (e editFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepar
 		return nil, err
 	}
 	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines.list, All: a.All}
-	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + t.rel}
+	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + shown(t.rel)}
 	p.Run = func(context.Context, tool.Host) (*tool.Result, error) { return e.run(t, edit, "") }
 	if t.secret() {
 		return p, nil // until it is allowed, not even an error tells what is in the file
@@ -93,9 +93,9 @@ func (e editFile) run(t target, edit workspace.Edit, prepared string) (*tool.Res
 		return nil, err
 	}
 	if out.Count == 1 {
-		return done(fmt.Sprintf("Edited %s: 1 replacement, at line %d.", t.rel, out.Lines[0]), fact), nil
+		return t.done(fmt.Sprintf("Edited %s: 1 replacement, at line %d.", shown(t.rel), out.Lines[0]), fact), nil
 	}
-	return done(fmt.Sprintf("Edited %s: %d replacements, at lines %s.", t.rel, out.Count, some(out.Lines)), fact), nil
+	return t.done(fmt.Sprintf("Edited %s: %d replacements, at lines %s.", shown(t.rel), out.Count, some(out.Lines)), fact), nil
 }
 
 func some(lines []int) string {

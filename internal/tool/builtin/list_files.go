@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"overt/internal/event"
 	"overt/internal/policy"
@@ -42,7 +43,7 @@ func (l listFiles) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 		q.Depth = *a.Depth
 	}
 	return &tool.Prepared{
-		Action: t.action("list_files", policy.Read), Parallel: true, Preview: t.rel,
+		Action: t.action("list_files", policy.Read), Parallel: true, Preview: shown(t.rel),
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return l.run(ctx, t, q) },
 	}, nil
 }
@@ -85,9 +86,9 @@ func orRoot(path string) string {
 	return path
 }
 
-// shown quotes a name that would break its line.
+// shown quotes a name that would break its line or read as another.
 func shown(name string) string {
-	if strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || policy.Hidden(r) }) {
 		return strconv.Quote(name)
 	}
 	return name

@@ -40,14 +40,14 @@ func (r readFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepar
 		return nil, err
 	}
 	if a.Offset < 0 || a.Limit < 0 {
-		return nil, &tool.Refusal{Code: "bad_arguments", Text: "offset and limit count lines from 1"}
+		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: "offset and limit count lines from 1"}
 	}
 	t, err := r.locate(a.Path)
 	if err != nil {
 		return nil, err
 	}
 	return &tool.Prepared{
-		Action: t.action("read_file", policy.Read), Parallel: true, Preview: t.rel,
+		Action: t.action("read_file", policy.Read), Parallel: true, Preview: shown(t.rel),
 		Run: func(context.Context, tool.Host) (*tool.Result, error) { return r.run(t, max(a.Offset, 1), a.Limit) },
 	}, nil
 }

@@ -37,7 +37,7 @@ func (s searchText) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		return nil, err
 	}
 	if a.Pattern == "" {
-		return nil, &tool.Refusal{Code: "bad_arguments", Text: "pattern is empty; give the text or RE2 expression to look for"}
+		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: "pattern is empty; give the text or RE2 expression to look for"}
 	}
 	t, err := s.locate(orRoot(a.Path))
 	if err != nil {
@@ -48,7 +48,7 @@ func (s searchText) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		Context: min(max(a.Context, 0), maxContext), Limit: a.Limit, Skip: s.unreadable(),
 	}
 	return &tool.Prepared{
-		Action: t.action("search_text", policy.Read), Parallel: true, Preview: a.Pattern + " in " + t.rel,
+		Action: t.action("search_text", policy.Read), Parallel: true, Preview: a.Pattern + " in " + shown(t.rel),
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return s.run(ctx, t, q) },
 	}, nil
 }

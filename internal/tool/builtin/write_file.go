@@ -31,7 +31,7 @@ func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 	if err := decode(args, &a); err != nil {
 		return nil, err
 	}
-	if err := unmasked(a.Content); err != nil {
+	if err := unmasked(a.Path, a.Content); err != nil {
 		return nil, err
 	}
 	if strings.ContainsRune(a.Content, 0) {
@@ -78,7 +78,7 @@ func (w writeFile) run(ch change) (*tool.Result, error) {
 		return nil, err
 	}
 	if ch.op == opOverwrite && bytes.Equal(ch.before, ch.after) {
-		return &tool.Result{Content: ch.rel + " already has this content; nothing was written.", Trusted: true}, nil
+		return ch.done(shown(ch.rel) + " already has this content; nothing was written."), nil
 	}
 	fact, err := w.apply(ch)
 	if err != nil {
@@ -88,5 +88,5 @@ func (w writeFile) run(ch change) (*tool.Result, error) {
 	if ch.op == opOverwrite {
 		verb = "Overwrote"
 	}
-	return done(fmt.Sprintf("%s %s (%d bytes).", verb, ch.rel, len(ch.after)), fact), nil
+	return ch.done(fmt.Sprintf("%s %s (%d bytes).", verb, shown(ch.rel), len(ch.after)), fact), nil
 }
