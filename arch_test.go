@@ -60,7 +60,7 @@ var owners = map[string][]string{
 	"os/signal":              {"internal/cli"},
 	"crypto/rand":            {"internal/app"},
 	"math/rand":              {},
-	"math/rand/v2":           {"internal/app"},
+	"math/rand/v2":           {"internal/app", "bench"},
 	"text/template":          {},
 }
 
