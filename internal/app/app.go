@@ -131,7 +131,7 @@ func (a *App) build(ctx context.Context) (err error) {
 	a.Session = session.Open(session.Options{
 		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
 		Interactive: a.o.Interactive,
-		EndGroup:    func(g event.Group) bool { return shell.EndGroup(g.ID, g.Start) },
+		EndGroup:    func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
 		Wait:        wait, Backoff: backoff,
 	})
 	return nil
@@ -245,7 +245,7 @@ func (a *App) set(task string) (*tool.Set, error) {
 	if s := a.tools[task]; s != nil {
 		return s, nil
 	}
-	s, err := tool.NewSet(builtin.Core(builtin.Options{Tree: a.tree, Env: shell.Environ(a.o.Env, dropped), Rules: a.rules})...)
+	s, err := tool.NewSet(builtin.Core(builtin.Options{Tree: a.tree, Env: shell.Environ(a.o.Env), Rules: a.rules})...)
 	if err == nil {
 		a.tools[task] = s
 	}

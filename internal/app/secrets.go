@@ -5,22 +5,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-
-	"overt/internal/config"
 )
 
 // secretName matches variables whose values are likely secrets.
 var secretName = regexp.MustCompile(`(?i)(^|_)((API|ACCESS|SECRET|PRIVATE|AUTH)_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$`)
-
-// dropped tells which variables commands don't get: the keys of model providers, and our own settings.
-func dropped(name string) bool {
-	for _, p := range config.Presets() {
-		if name == p.Variable {
-			return true
-		}
-	}
-	return strings.HasSuffix(strings.ToUpper(name), "_API_KEY") || strings.HasPrefix(name, "OVERT_")
-}
 
 // learnSecrets makes known to the masker what must not be written or shown.
 func (a *App) learnSecrets() {

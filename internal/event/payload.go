@@ -233,7 +233,8 @@ type ToolStarted struct {
 // Group identifies a process group beyond reuse of its number: the leader's id and start time as the kernel counts it.
 type Group struct {
 	ID    int    `json:"id"`
-	Start uint64 `json:"start"` // clock ticks after boot; 0: unknown
+	Start uint64 `json:"start"`          // clock ticks after boot; 0: unknown
+	Boot  string `json:"boot,omitempty"` // names the start of the machine that both count from
 }
 
 // ToolCompleted is the one outcome of a call, in whatever way it ended. Node.

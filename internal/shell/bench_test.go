@@ -10,7 +10,7 @@ import (
 
 // BenchmarkCommand is one command, held and let go; BenchmarkFloor what running a shell costs at all.
 func BenchmarkCommand(b *testing.B) {
-	o := shell.Options{Command: "echo hello", Dir: b.TempDir(), Env: shell.Environ(os.Environ(), nil)}
+	o := shell.Options{Command: "echo hello", Dir: b.TempDir(), Env: shell.Environ(os.Environ())}
 	for b.Loop() {
 		h, err := shell.Start(o)
 		if err != nil {

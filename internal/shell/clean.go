@@ -1,7 +1,6 @@
 package shell
 
 import (
-	"strings"
 	"unicode/utf8"
 )
 
@@ -12,18 +11,10 @@ const (
 	maxString = 4 << 10
 )
 
-// Clean makes text for reading of what a program wrote for a terminal: escape sequences (ECMA-48) are left out, a
+// cleaner makes text for reading of what a program writes for a terminal: escape sequences (ECMA-48) are left out, a
 // carriage return, a backspace and "erase line" do to the line what they would do on a screen, CR LF is LF, other
-// control characters but tab and newline are dropped, and bytes that are not UTF-8 become U+FFFD.
-func Clean(b []byte) string {
-	var out strings.Builder
-	c := cleaner{emit: func(s string) { out.WriteString(s) }}
-	c.write(b)
-	c.flush()
-	return out.String()
-}
-
-// cleaner is Clean for a stream: it gives out finished lines.
+// control characters but tab and newline are dropped, and bytes that are not UTF-8 become U+FFFD. It gives out finished
+// lines.
 type cleaner struct {
 	emit func(text string)
 

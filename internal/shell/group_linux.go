@@ -2,10 +2,12 @@ package shell
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -16,9 +18,9 @@ func attributes() *syscall.SysProcAttr {
 
 // stat is what /proc/PID/stat says (proc_pid_stat(5)).
 type stat struct {
-	state          string
-	group, session int
-	start          uint64
+	pid, state string
+	group      int
+	start      uint64
 }
 
 func readStat(pid string) (stat, bool) {
@@ -31,39 +33,52 @@ func readStat(pid string) (stat, bool) {
 	if len(f) < 20 {
 		return stat{}, false
 	}
-	s := stat{state: f[0]}
+	s := stat{pid: pid, state: f[0]}
 	s.group, _ = strconv.Atoi(f[2])
-	s.session, _ = strconv.Atoi(f[3])
 	s.start, err = strconv.ParseUint(f[19], 10, 64)
 	return s, err == nil
 }
 
-func startTicks(pid int) uint64 {
+// bootID is one for each start of the kernel; the numbers of processes and clock ticks mean nothing beyond it.
+var bootID = sync.OnceValue(func() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(id))
+})
+
+func identify(pid int) Group {
 	s, _ := readStat(strconv.Itoa(pid))
-	return s.start
+	return Group{ID: pid, Start: s.start, Boot: bootID()}
 }
 
 // EndGroup ends a process group that an earlier process recorded, if it is still that one, and tells whether it ended
-// anything. Its leader must have started when the record says; or, where the leader is gone, a member that is no
-// session leader's and did not start before it must be left. An unknown start (0) ends nothing.
-func EndGroup(id int, start uint64) bool {
-	if id <= 1 || start == 0 {
+// anything. The machine must not have been started again, and the leader must have started when the record says; or,
+// where the leader is gone, a member must be left that carries the group's mark in its environment. A group of which
+// not all is known ends nothing.
+func EndGroup(g Group) bool {
+	if g.ID <= 1 || g.Start == 0 || g.Boot == "" || g.Boot != bootID() {
 		return false
 	}
-	if s, ok := readStat(strconv.Itoa(id)); ok {
-		if s.start != start || members(id) == 0 {
+	if s, ok := readStat(strconv.Itoa(g.ID)); ok {
+		if s.start != g.Start || members(g.ID) == 0 {
 			return false
 		}
-	} else if !hasMember(id, start) {
+	} else if !hasMember(g) {
 		return false
 	}
-	return syscall.Kill(-id, syscall.SIGKILL) == nil
+	return syscall.Kill(-g.ID, syscall.SIGKILL) == nil
 }
 
-// hasMember looks for what is left of a group without its leader. Daemons' groups have a session of the same number,
-// ours never do.
-func hasMember(group int, start uint64) bool {
-	return slices.ContainsFunc(living(group), func(s stat) bool { return s.session != group && s.start >= start })
+// hasMember looks for what is left of a group without its leader. The number may be in use again, for a group whose
+// leader has ended too.
+func hasMember(g Group) bool {
+	mark := fmt.Appendf(nil, "%s=%d.%d", marker, g.ID, g.Start)
+	return slices.ContainsFunc(living(g.ID), func(s stat) bool {
+		env, err := os.ReadFile("/proc/" + s.pid + "/environ")
+		return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return bytes.Equal(kv, mark) })
+	})
 }
 
 // members counts the living processes of a group.

@@ -11,7 +11,7 @@ type Held struct{}
 func Start(Options) (*Held, error) { return nil, ErrUnsupported }
 
 // Group names no group.
-func (*Held) Group() (id int, start uint64) { return 0, 0 }
+func (*Held) Group() Group { return Group{} }
 
 // Release does nothing.
 func (*Held) Release() {}
@@ -20,4 +20,4 @@ func (*Held) Release() {}
 func (*Held) Go(context.Context, func(string)) (Outcome, error) { return Outcome{}, ErrUnsupported }
 
 // EndGroup ends nothing.
-func EndGroup(int, uint64) bool { return false }
+func EndGroup(Group) bool { return false }

@@ -19,15 +19,20 @@ const (
 	drain = 50 * time.Millisecond
 )
 
-// gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing.
-const gate = `read -r word <&3 && [ "$word" = go ] || exit 125
+// gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. What it
+// exports marks whatever comes of the command as a member of this very group: the leader's id and start time.
+const gate = `read -r word start <&3 && [ "$word" = go ] || exit 125
+export ` + marker + `="$$.$start"
 exec "$0" -c "$1" 3<&-`
+
+// marker is the variable that the members of a group have.
+const marker = "OVERT_GROUP"
 
 // Held is a command that has been started and has run nothing yet.
 type Held struct {
 	cmd     *exec.Cmd
 	timeout time.Duration
-	start   uint64
+	group   Group
 	word    *os.File // our end of descriptor 3
 	out     *os.File // our end of the output pipe
 	used    bool
@@ -37,8 +42,8 @@ type Held struct {
 // long or holds a NUL byte.
 func Start(o Options) (*Held, error) {
 	switch {
-	case len(o.Command) > MaxCommand:
-		return nil, fmt.Errorf("the command has %d bytes; at most %d can be run. Write a script file and run that", len(o.Command), MaxCommand)
+	case len(o.Command) > maxCommand:
+		return nil, fmt.Errorf("the command has %d bytes; at most %d can be run. Write a script file and run that", len(o.Command), maxCommand)
 	case !valid(o.Command):
 		return nil, errors.New("the command holds a NUL byte")
 	}
@@ -47,7 +52,7 @@ func Start(o Options) (*Held, error) {
 	}
 	timeout := o.Timeout
 	if timeout <= 0 {
-		timeout = DefaultTimeout
+		timeout = defaultTimeout
 	}
 	h := &Held{timeout: min(timeout, MaxTimeout)}
 	if err := h.launch(o); err != nil {
@@ -79,7 +84,7 @@ func (h *Held) launch(o Options) error {
 		outR.Close()
 		return err
 	}
-	h.word, h.out, h.start = wordW, outR, startTicks(h.cmd.Process.Pid)
+	h.word, h.out, h.group = wordW, outR, identify(h.cmd.Process.Pid)
 	return nil
 }
 
@@ -102,8 +107,8 @@ func shellPath() string {
 	return "/bin/sh"
 }
 
-// Group names the process group: its id and when its leader started, in clock ticks after boot (0: unknown here).
-func (h *Held) Group() (id int, start uint64) { return h.cmd.Process.Pid, h.start }
+// Group names the process group.
+func (h *Held) Group() Group { return h.group }
 
 // Release ends the command without having run it. After Go it does nothing.
 func (h *Held) Release() {
@@ -138,7 +143,7 @@ func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) 
 		_, _ = h.out.WriteTo(kept)
 	}()
 	ended := make(chan error, 1)
-	_, _ = h.word.WriteString("go\n") // fails only if the gate was killed, and then its status says so
+	_, _ = fmt.Fprintf(h.word, "go %d\n", h.group.Start) // fails only if the gate was killed, and then its status says so
 	h.word.Close()
 	go func() { ended <- h.cmd.Wait() }()
 

@@ -9,7 +9,7 @@ type keeper struct {
 	total int64 // bytes written
 
 	head  []rune
-	tail  []rune // at least the last Kept characters after head, at most three times as many
+	tail  []rune // at least the last keptEach characters after head, at most three times as many
 	after int    // characters after head
 }
 
@@ -30,7 +30,7 @@ func (k *keeper) take(text string) {
 	if k.show != nil {
 		k.show(text)
 	}
-	if room := 2*Kept - len(k.head); room > 0 && k.after == 0 {
+	if room := 2*keptEach - len(k.head); room > 0 && k.after == 0 {
 		n := 0
 		for n < len(text) && room > 0 {
 			r, size := utf8.DecodeRuneInString(text[n:])
@@ -44,12 +44,12 @@ func (k *keeper) take(text string) {
 		k.tail = append(k.tail, r)
 		k.after++
 	}
-	if len(k.tail) > 3*Kept {
-		k.tail = append(k.tail[:0], k.tail[len(k.tail)-Kept:]...)
+	if len(k.tail) > 3*keptEach {
+		k.tail = append(k.tail[:0], k.tail[len(k.tail)-keptEach:]...)
 	}
 }
 
-// end gives what was kept: all of it up to twice Kept characters, else the first and the last Kept.
+// end gives what was kept: all of it up to twice keptEach characters, else the first and the last keptEach.
 func (k *keeper) end() Output {
 	k.clean.flush()
 	if k.after == 0 {
@@ -57,7 +57,7 @@ func (k *keeper) end() Output {
 	}
 	// The tail may reach back into what was kept as head.
 	whole := len(k.head) + k.after
-	last := append(k.head[Kept:len(k.head):len(k.head)], k.tail...)
-	last = last[len(last)-Kept:]
-	return Output{Head: string(k.head[:Kept]), Tail: string(last), Omitted: whole - 2*Kept, Total: k.total}
+	last := append(k.head[keptEach:len(k.head):len(k.head)], k.tail...)
+	last = last[len(last)-keptEach:]
+	return Output{Head: string(k.head[:keptEach]), Tail: string(last), Omitted: whole - 2*keptEach, Total: k.total}
 }

@@ -1,9 +1,11 @@
 package shell_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -75,22 +77,6 @@ func readPid(t *testing.T, file string) int {
 	return pid
 }
 
-// group starts a process group whose leader does what the script says.
-func group(t *testing.T, script string) *exec.Cmd {
-	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", script)
-	cmd.Dir = t.TempDir()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	})
-	return cmd
-}
-
 func startOf(t *testing.T, pid int) uint64 {
 	t.Helper()
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
@@ -105,67 +91,124 @@ func startOf(t *testing.T, pid int) uint64 {
 	return n
 }
 
+// held starts a group as a command's is.
+func held(t *testing.T, script string) (h *shell.Held, dir string, done <-chan shell.Outcome) {
+	t.Helper()
+	dir = t.TempDir()
+	h = start(t, shell.Options{Command: script, Dir: dir})
+	if h.Group().Boot == "" {
+		t.Skip("needs /proc")
+	}
+	out := make(chan shell.Outcome, 1)
+	go func() {
+		o, _ := h.Go(t.Context(), nil)
+		out <- o
+	}()
+	return h, dir, out
+}
+
 func TestEndGroup(t *testing.T) {
-	cmd := group(t, "sleep 60 & echo $! >pid; exec sleep 60")
-	id := cmd.Process.Pid
-	ticks := startOf(t, id)
-	if shell.EndGroup(id, ticks+1) || shell.EndGroup(id, 0) {
-		t.Fatal("ended a group that is another one")
+	h, dir, done := held(t, "sleep 60 & echo $! >pid; exec sleep 60")
+	g := h.Group()
+	child := waitPid(t, filepath.Join(dir, "pid"))
+	for name, other := range map[string]shell.Group{
+		"another start": {g.ID, g.Start + 1, g.Boot}, "an unknown start": {g.ID, 0, g.Boot},
+		"another boot": {g.ID, g.Start, "x"}, "an unknown boot": {g.ID, g.Start, ""},
+	} {
+		if shell.EndGroup(other) || !alive(g.ID) || !alive(child) {
+			t.Errorf("ended a group of %s", name)
+		}
 	}
-	if !alive(id) {
-		t.Fatal("the group is gone")
-	}
-	child := waitPid(t, filepath.Join(cmd.Dir, "pid"))
-	if !shell.EndGroup(id, ticks) {
+	if !shell.EndGroup(g) {
 		t.Error("did not end the group")
 	}
-	_ = cmd.Wait()
+	if o := <-done; o.Signal != "killed" {
+		t.Errorf("%+v", o)
+	}
 	waitGone(t, child)
-	if shell.EndGroup(id, ticks) {
+	if shell.EndGroup(g) {
 		t.Error("ended a group that was gone")
 	}
 }
 
+// orphans starts a group whose leader ends at once and whose child does not, and gives both. The child has the mark of
+// the group mark, or of its own if that is the zero value.
+func orphans(t *testing.T, boot string, mark shell.Group, attr *syscall.SysProcAttr) (group shell.Group, child int) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", "read x; exec 1>&-; export OVERT_GROUP=$x; sleep 60 & echo $! >pid")
+	cmd.Dir, cmd.SysProcAttr = t.TempDir(), attr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	group = shell.Group{ID: cmd.Process.Pid, Start: startOf(t, cmd.Process.Pid), Boot: boot}
+	if mark.ID == 0 {
+		mark = group
+	}
+	if _, err := fmt.Fprintf(in, "%d.%d\n", mark.ID, mark.Start); err != nil {
+		t.Fatal(err)
+	}
+	in.Close()
+	_ = cmd.Wait()
+	child = readPid(t, filepath.Join(cmd.Dir, "pid"))
+	t.Cleanup(func() { _ = syscall.Kill(child, syscall.SIGKILL) })
+	return group, child
+}
+
+// TestEndGroupWithoutLeader: what is left counts if it has the mark of this group, and of no other.
 func TestEndGroupWithoutLeader(t *testing.T) {
-	cmd := group(t, "sleep 60 & echo $! >pid")
-	id := cmd.Process.Pid
-	ticks := startOf(t, id)
-	_ = cmd.Wait() // the leader has ended, its child has not
-	child := readPid(t, filepath.Join(cmd.Dir, "pid"))
-	if !shell.EndGroup(id, ticks) {
+	boot := start(t, shell.Options{Command: "true"}).Group().Boot
+	if boot == "" {
+		t.Skip("needs /proc")
+	}
+	own := &syscall.SysProcAttr{Setpgid: true}
+	for name, mark := range map[string]shell.Group{"another command": {ID: 77, Start: 7}, "a daemon": {ID: 1, Start: 1}} {
+		attr := own
+		if name == "a daemon" {
+			attr = &syscall.SysProcAttr{Setsid: true}
+		}
+		g, child := orphans(t, boot, mark, attr)
+		if shell.EndGroup(g) || !alive(child) {
+			t.Errorf("ended what was left of %s", name)
+		}
+	}
+	g, child := orphans(t, boot, shell.Group{}, own)
+	if !shell.EndGroup(g) {
 		t.Error("did not end what was left")
 	}
 	waitGone(t, child)
 }
 
-// TestEndGroupSparesDaemons: a daemon's group lacks its leader too, but it has a session of its own.
-func TestEndGroupSparesDaemons(t *testing.T) {
-	cmd := exec.Command("/bin/sh", "-c", "sleep 60 & echo $! >pid")
-	cmd.Dir = t.TempDir()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := cmd.Start(); err != nil {
+// TestMark: whatever a command starts has the mark by which it is known once the leader is gone.
+func TestMark(t *testing.T) {
+	h, dir, done := held(t, "sleep 60 & echo $! >pid; wait")
+	child := waitPid(t, filepath.Join(dir, "pid"))
+	env, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/environ")
+	if err != nil {
 		t.Fatal(err)
 	}
-	id := cmd.Process.Pid
-	ticks := startOf(t, id)
-	_ = cmd.Wait()
-	child := readPid(t, filepath.Join(cmd.Dir, "pid"))
-	defer syscall.Kill(child, syscall.SIGKILL)
-	if shell.EndGroup(id, ticks) || !alive(child) {
-		t.Error("ended a daemon")
+	g := h.Group()
+	want := "OVERT_GROUP=" + strconv.Itoa(g.ID) + "." + strconv.FormatUint(g.Start, 10)
+	if !slices.Contains(strings.Split(string(env), "\x00"), want) {
+		t.Errorf("no %s in %q", want, env)
 	}
+	shell.EndGroup(g)
+	<-done
 }
 
 func TestGroupOfHeld(t *testing.T) {
 	h := start(t, shell.Options{Command: "sleep 60"})
-	id, ticks := h.Group()
-	if want := startOf(t, id); ticks != want {
-		t.Errorf("start %d, want %d", ticks, want)
+	g := h.Group()
+	if want := startOf(t, g.ID); g.Start != want || g.Boot == "" {
+		t.Errorf("%+v, want start %d", g, want)
 	}
-	if pgid, err := syscall.Getpgid(id); err != nil || pgid != id {
+	if pgid, err := syscall.Getpgid(g.ID); err != nil || pgid != g.ID {
 		t.Errorf("group %d, %v", pgid, err)
 	}
-	if !shell.EndGroup(id, ticks) {
+	if !shell.EndGroup(g) {
 		t.Error("recovery would not end it")
 	}
 }

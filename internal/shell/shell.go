@@ -4,7 +4,7 @@
 // that it can be recorded before the first effect; then [Held.Go] lets it run and waits for its end, or [Held.Release] drops it.
 // If this process dies in between, the gate ends without having run anything. [EndGroup] ends, after a crash, a group that was recorded.
 //
-// A command gets no terminal and no standard input; its output and errors are one stream, cleaned for reading ([Clean]) and kept
+// A command gets no terminal and no standard input; its output and errors are one stream, cleaned for reading and kept
 // at head and tail, so memory is bounded whatever it writes. When the time limit passes, when the context ends, and
 // when the command itself ends, what is left of its group is ended too. What leaves the group (setsid) is not pursued.
 //
@@ -18,16 +18,18 @@ import (
 	"time"
 )
 
+// MaxTimeout is the longest time limit that a command may ask for.
+const MaxTimeout = 3600 * time.Second
+
 const (
-	// DefaultTimeout is the time limit of a command that asks for none, MaxTimeout the longest that it may ask for.
-	DefaultTimeout = 120 * time.Second
-	MaxTimeout     = 3600 * time.Second
+	// defaultTimeout is the time limit of a command that asks for none.
+	defaultTimeout = 120 * time.Second
 
-	// Kept is how many characters are kept of each end of the output.
-	Kept = 5000
+	// keptEach is how many characters are kept of each end of the output.
+	keptEach = 5000
 
-	// MaxCommand bounds a command's text in bytes; Linux takes no argument over 128 KiB.
-	MaxCommand = 100 << 10
+	// maxCommand bounds a command's text in bytes; Linux takes no argument over 128 KiB.
+	maxCommand = 100 << 10
 )
 
 // ErrUnsupported is what [Start] gives where there are no process groups.
@@ -38,7 +40,14 @@ type Options struct {
 	Command string        // for bash, or for sh where there is no bash
 	Dir     string        // absolute
 	Env     []string      // the whole environment, see Environ
-	Timeout time.Duration // 0: DefaultTimeout; longer than MaxTimeout: MaxTimeout
+	Timeout time.Duration // 0: 120 s; longer than MaxTimeout: MaxTimeout
+}
+
+// Group identifies a process group beyond reuse of its number.
+type Group struct {
+	ID    int    // of the group and its leader
+	Start uint64 // when the leader started, in clock ticks after boot; 0: unknown on this system
+	Boot  string // names the start of the machine since which both count; "": unknown
 }
 
 // Outcome is how a command ended and what it wrote.
@@ -59,9 +68,9 @@ type Output struct {
 	Total      int64 // bytes as written
 }
 
-// Environ makes the environment of commands from another one. It leaves out our own variables (OVERT_…), those that
-// hold API keys by their name (…_API_KEY), and those that drop names; it sets pagers and editors to ones that never wait. drop may be nil.
-func Environ(base []string, drop func(name string) bool) []string {
+// Environ makes the environment of commands from another one. It leaves out our own variables (OVERT_…) and those that
+// hold API keys by their name (…_API_KEY); it sets pagers and editors to ones that never wait.
+func Environ(base []string) []string {
 	set := []string{
 		"PAGER=cat", "GIT_PAGER=cat", "MANPAGER=cat", "SYSTEMD_PAGER=cat", "EDITOR=true", "VISUAL=true",
 		"GIT_EDITOR=true", "GIT_TERMINAL_PROMPT=0", "TERM=dumb",
@@ -75,8 +84,7 @@ func Environ(base []string, drop func(name string) bool) []string {
 	for _, kv := range base {
 		name, _, ok := strings.Cut(kv, "=")
 		upper := strings.ToUpper(name)
-		if !ok || ours[name] || strings.HasPrefix(upper, "OVERT_") || strings.HasSuffix(upper, "_API_KEY") ||
-			drop != nil && drop(name) {
+		if !ok || ours[name] || strings.HasPrefix(upper, "OVERT_") || strings.HasSuffix(upper, "_API_KEY") {
 			continue
 		}
 		out = append(out, kv)

@@ -80,8 +80,8 @@ func (r *commandRun) launch(context.Context) (*event.Group, error) {
 		return nil, &tool.Refusal{Code: "not_started", Text: err.Error() + "; nothing was run"}
 	}
 	r.held = held
-	id, start := held.Group()
-	return &event.Group{ID: id, Start: start}, nil
+	g := event.Group(held.Group())
+	return &g, nil
 }
 
 func (r *commandRun) release() {
