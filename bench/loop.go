@@ -44,7 +44,7 @@ func (b *bench) loop() error {
 	_, floorCPU, _ := medians(runs[0])
 	b.most("2 loop", "20-step shell task: own time per step, to the floor", ratio(mem, floor), 3, "×")
 	b.note("2 loop", "… absolute", fmt.Sprintf("%.2f ms, floor %.2f ms", ms(mem), ms(floor)))
-	b.note("2 loop", "… CPU of the program itself", fmt.Sprintf("%.0f ms, floor %.0f ms", ms(cpu), ms(floorCPU)))
+	b.note("2 loop", "… CPU, commands included", fmt.Sprintf("%.0f ms, floor %.0f ms", ms(cpu), ms(floorCPU)))
 	b.note("2 loop", "… syncing to the disk, per step", fmt.Sprintf("%.2f ms more", ms(disk-mem)))
 	b.most("2 loop", "… peak memory", mb(memory), 34, " MB")
 	return nil

@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 
 	_ "modernc.org/sqlite" // the driver, to make a large record quickly
-
-	"overt/internal/app"
 )
 
 // manyFacts is how many facts the large record has.
@@ -32,7 +30,11 @@ func (b *bench) open() error {
 			return err
 		}
 	}
-	if err := fill(filepath.Join(app.Folder(filepath.Join(large.state, "overt"), large.work), "overt.db")); err != nil {
+	found, err := filepath.Glob(filepath.Join(large.state, "overt", "workspaces", "*", "overt.db"))
+	if err != nil || len(found) != 1 {
+		return fmt.Errorf("the records below %s are %v, %w", large.state, found, err)
+	}
+	if err := fill(found[0]); err != nil {
 		return fmt.Errorf("make a large record: %w", err)
 	}
 	list := func(p place) func() (usage, error) {
