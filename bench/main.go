@@ -27,8 +27,9 @@ func main() {
 		return
 	}
 	quick := flag.Bool("quick", false, "fewer rounds: a glance, not a figure to keep")
+	only := flag.String("only", "", "run one `PART`: start, loop, long, requests, stream, open, stop or binary")
 	flag.Parse()
-	b := &bench{rounds: 15}
+	b := &bench{rounds: 15, only: *only}
 	if *quick {
 		b.rounds = 5
 	}
@@ -50,6 +51,7 @@ func exitOn(err error) {
 // bench is one run of the measurements.
 type bench struct {
 	rounds int
+	only   string
 	disk   string // temporary folder on the disk
 	fast   string // one in memory, where there is such a thing
 	server *server
@@ -76,9 +78,18 @@ func (b *bench) all() (err error) {
 	defer b.server.http.Close()
 	b.note("", "state folders in memory", kindOf(b.fast))
 	b.note("", "state folders on the disk", kindOf(b.disk))
-	for _, block := range []func() error{b.start, b.loop, b.long, b.requests, b.stream, b.open, b.stop, b.binary} {
-		if err := block(); err != nil {
-			return err
+	for _, part := range []struct {
+		name string
+		run  func() error
+	}{
+		{"start", b.start}, {"loop", b.loop}, {"long", b.long}, {"requests", b.requests}, {"stream", b.stream},
+		{"open", b.open}, {"stop", b.stop}, {"binary", b.binary},
+	} {
+		if b.only != "" && b.only != part.name {
+			continue
+		}
+		if err := part.run(); err != nil {
+			return fmt.Errorf("%s: %w", part.name, err)
 		}
 	}
 	return nil

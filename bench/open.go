@@ -37,22 +37,22 @@ func (b *bench) open() error {
 	if err := fill(found[0]); err != nil {
 		return fmt.Errorf("make a large record: %w", err)
 	}
-	list := func(p place) func() (usage, error) {
-		return func() (usage, error) { return run(p.work, b.environ(p), b.program("overt"), "task", "list") }
+	look := func(p place) func() (usage, error) {
+		return func() (usage, error) { return run(p.work, b.environ(p), b.program("overt"), "trace") }
 	}
 	task := func(p place) func() (usage, error) { return func() (usage, error) { return b.overt(p, url) } }
-	runs, err := rounds(b.rounds, list(small), list(large), task(small), task(large))
+	runs, err := rounds(b.rounds, look(small), look(large), task(small), task(large))
 	if err != nil {
 		return err
 	}
-	smallList, _, _ := medians(runs[0])
-	largeList, _, _ := medians(runs[1])
+	smallLook, _, _ := medians(runs[0])
+	largeLook, _, _ := medians(runs[1])
 	smallTask, _, _ := medians(runs[2])
 	largeTask, _, _ := medians(runs[3])
 	b.server.take("open")
-	b.most("4 store", "start with 1,000,000 facts, over a small record: task list", ms(largeList-smallList), 15, " ms")
+	b.most("4 store", "start with 1,000,000 facts, over a small record: overt trace", ms(largeLook-smallLook), 15, " ms")
 	b.most("4 store", "… one-word task", ms(largeTask-smallTask), 15, " ms")
-	b.note("4 store", "… absolute", fmt.Sprintf("task list %.1f ms, task %.1f ms", ms(largeList), ms(largeTask)))
+	b.note("4 store", "… absolute", fmt.Sprintf("trace %.1f ms, task %.1f ms", ms(largeLook), ms(largeTask)))
 	return nil
 }
 
