@@ -1,49 +1,36 @@
 package workspace
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"slices"
 	"strings"
 )
 
 const (
 	closestScan  = 20_000 // lines looked at
 	closestBlock = 400    // lines of the wanted text compared
+	closestTries = 50     // places compared whole, for each of two lines of the wanted text
+	closestWidth = 300    // bytes of a line compared
 	closestAlike = 0.6    // below this likeness nothing is named
 )
 
 // closest says where the block that is most like the wanted text stands, and how it differs. It names lines and no
-// text, so that nothing of the file gets into a message.
-func (t *text) closest(old string) string {
+// text, so that nothing of the file gets into a message. It compares no more than closestScan lines with two of the
+// wanted text, and the blocks around the best of them; the end of ctx ends it.
+func (t *text) closest(ctx context.Context, old string) string {
 	const none = "read the file again and copy the text exactly"
 	want := strings.Split(strings.TrimSuffix(old, "\n"), "\n")
-	if len(want) > closestBlock {
-		want = want[:closestBlock]
-	}
-	lines := t.split()
-	first := 0
-	for first < len(want)-1 && strings.TrimSpace(want[first]) == "" {
-		first++
-	}
-	anchor := newGrams(strings.TrimSpace(want[first]))
-	best, at := 0.0, -1
-	for i, l := range lines {
-		if i >= closestScan {
-			break
-		}
-		s := anchor.alike(strings.TrimSpace(l))
-		if s < closestAlike || i-first < 0 {
-			continue
-		}
-		if s = blockAlike(want, lines[i-first:]); s > best {
-			best, at = s, i-first
-		}
-	}
+	want = want[:min(len(want), closestBlock)]
+	c := comparison{lines: t.split()}
+	best, at := c.best(ctx, want)
 	if at < 0 || best < closestAlike {
 		return none
 	}
 	span := fmt.Sprintf("line %d", at+1)
 	if len(want) > 1 {
-		span = fmt.Sprintf("lines %d-%d", at+1, min(at+len(want), len(lines)))
+		span = fmt.Sprintf("lines %d-%d", at+1, min(at+len(want), len(c.lines)))
 	}
 	if best == 1 {
 		return fmt.Sprintf("%s differ only in white space. Read them and copy the text exactly", span)
@@ -64,56 +51,115 @@ func (t *text) split() []string {
 	return out
 }
 
-// blockAlike is the mean likeness of lines, white space at their ends and repeated within left out.
-func blockAlike(want, have []string) float64 {
-	sum := 0.0
+// comparison looks for a block among lines.
+type comparison struct {
+	lines []string
+	pairs [1 << 16]uint16 // how often a pair of bytes is in the first of two lines; all 0 between comparisons
+	count int             // lines compared
+}
+
+// place is where a block may start.
+type place struct {
+	at    int
+	alike float64
+}
+
+// best gives the likeness of the block most like the wanted lines, and where it starts; -1 if there is none.
+func (c *comparison) best(ctx context.Context, want []string) (alike float64, at int) {
+	squeezed := make([]string, len(want))
+	first, longest := -1, 0
 	for i, w := range want {
-		if i < len(have) {
-			sum += newGrams(squeeze(w)).alike(squeeze(have[i]))
+		squeezed[i] = squeeze(w)
+		if first < 0 && squeezed[i] != "" {
+			first = i
 		}
+		if len(squeezed[i]) > len(squeezed[longest]) {
+			longest = i
+		}
+	}
+	at = -1
+	if first < 0 {
+		return 0, at
+	}
+	for _, anchor := range slices.Compact([]int{first, longest}) {
+		for _, p := range c.places(ctx, squeezed[anchor], anchor) {
+			if ctx.Err() != nil {
+				return 0, -1
+			}
+			if s := c.block(squeezed, p.at); s > alike || s == alike && p.at < at {
+				alike, at = s, p.at
+			}
+		}
+	}
+	return alike, at
+}
+
+// places gives the starts of the blocks whose line number anchor is most like the given one.
+func (c *comparison) places(ctx context.Context, line string, anchor int) []place {
+	var out []place
+	least := closestAlike
+	for i := anchor; i < min(len(c.lines), closestScan); i++ {
+		if i%256 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		s := c.alike(line, squeeze(c.lines[i]))
+		if s < least || len(out) == closestTries && s == least {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(out, s, func(p place, s float64) int { // after those that are as much alike
+			if p.alike >= s {
+				return -1
+			}
+			return 1
+		})
+		if len(out) == closestTries {
+			out = out[:closestTries-1]
+		}
+		out = slices.Insert(out, n, place{i - anchor, s})
+		if len(out) == closestTries {
+			least = out[closestTries-1].alike
+		}
+	}
+	slices.SortStableFunc(out, func(a, b place) int { return cmp.Compare(a.at, b.at) })
+	return out
+}
+
+// block is the mean likeness of the lines from at on.
+func (c *comparison) block(want []string, at int) float64 {
+	sum := 0.0
+	for i := 0; i < len(want) && at+i < len(c.lines); i++ {
+		sum += c.alike(want[i], squeeze(c.lines[at+i]))
 	}
 	return sum / float64(len(want))
 }
 
+// squeeze leaves out white space at the ends and repeated within.
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// grams counts the pairs of bytes of a string, for Dice's coefficient.
-type grams struct {
-	s     string
-	pairs map[[2]byte]int
-}
-
-func newGrams(s string) grams {
-	if len(s) > 1000 {
-		s = s[:1000]
-	}
-	g := grams{s, make(map[[2]byte]int, len(s))}
-	for i := 0; i+1 < len(s); i++ {
-		g.pairs[[2]byte{s[i], s[i+1]}]++
-	}
-	return g
-}
-
-// alike is 1 for equal strings, 0 for those that share no pair.
-func (g grams) alike(s string) float64 {
-	if len(s) > 1000 {
-		s = s[:1000]
-	}
-	if s == g.s {
+// alike is Dice's coefficient over pairs of bytes: 1 for equal strings, 0 for those that share no pair.
+func (c *comparison) alike(a, b string) float64 {
+	c.count++
+	if a == b {
 		return 1
 	}
-	total := len(g.s) + len(s) - 2
-	if len(g.s) < 2 || len(s) < 2 || len(s) > 3*len(g.s) || len(g.s) > 3*len(s) {
+	a, b = a[:min(len(a), closestWidth)], b[:min(len(b), closestWidth)]
+	if len(a) < 2 || len(b) < 2 || len(a) > 3*len(b) || len(b) > 3*len(a) {
 		return 0
 	}
-	used := make(map[[2]byte]int, len(s))
+	pair := func(s string, i int) uint16 { return uint16(s[i])<<8 | uint16(s[i+1]) }
+	for i := range len(a) - 1 {
+		c.pairs[pair(a, i)]++
+	}
 	shared := 0
-	for i := 0; i+1 < len(s); i++ {
-		p := [2]byte{s[i], s[i+1]}
-		if used[p]++; used[p] <= g.pairs[p] {
+	for i := range len(b) - 1 {
+		if p := pair(b, i); c.pairs[p] > 0 {
+			c.pairs[p]--
 			shared++
 		}
 	}
+	for i := range len(a) - 1 {
+		c.pairs[pair(a, i)] = 0
+	}
 	// Equal pairs don't make equal strings; only those that are equal are called so.
-	return min(2*float64(shared)/float64(total), 0.99)
+	return min(2*float64(shared)/float64(len(a)+len(b)-2), 0.99)
 }

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,19 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// MaxLines is how many different line numbers an [Edit] may name.
-const MaxLines = 64
+// maxLines is how many different line numbers an [Edit] may name.
+const maxLines = 64
 
 // Codes of an [EditError].
 const (
-	CodeEmptyOld   = "empty_old"   // nothing to look for
-	CodeSame       = "same"        // nothing would change
+	codeEmptyOld   = "empty_old"   // nothing to look for
+	codeSame       = "same"        // nothing would change
 	CodeBadLines   = "bad_lines"   // the list of lines is empty, too long, or names no line
-	CodeNoMatch    = "no_match"    // the text is not there
-	CodeOtherLines = "other_lines" // the text is there, but starts on none of the lines
-	CodeSeveral    = "several"     // the text is there more than once
+	codeNoMatch    = "no_match"    // the text is not there
+	codeOtherLines = "other_lines" // the text is there, but starts on none of the lines
+	codeSeveral    = "several"     // the text is there more than once
 	CodeBinary     = "binary"      // the file holds a NUL byte
-	CodeEncoding   = "encoding"    // the file is not UTF-8
+	codeEncoding   = "encoding"    // the file is not UTF-8
 )
 
 // Edit replaces exact text. Line ends match each other: LF in Old stands for what the file has, and what is put in
@@ -51,25 +52,25 @@ func refuse(code, format string, a ...any) error {
 	return &EditError{code, fmt.Sprintf(format, a...)}
 }
 
-// Replace makes an edit. Every byte outside the replaced text stays as it is; a missing final newline stays missing.
+// Replace makes an edit, in time that does not grow faster than the sizes of data and edit; the end of ctx cuts short
+// what an error says. Every byte outside the replaced text stays as it is; a missing final newline stays missing.
 // The error is an *EditError, and then nothing is changed.
-func Replace(data []byte, e Edit) (Edited, error) {
+func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
 	if err := editable(data); err != nil {
 		return Edited{}, err
 	}
 	old, with := strings.ReplaceAll(e.Old, "\r\n", "\n"), strings.ReplaceAll(e.New, "\r\n", "\n")
 	if old == "" {
-		return Edited{}, refuse(CodeEmptyOld, "old_string is empty; give the text to replace, or use write_file for a new file")
+		return Edited{}, refuse(codeEmptyOld, "old_string is empty; give the text to replace, or use write_file for a new file")
 	}
 	if old == with {
-		return Edited{}, refuse(CodeSame, "old_string and new_string are the same; nothing would change")
+		return Edited{}, refuse(codeSame, "old_string and new_string are the same; nothing would change")
 	}
 	text := normalise(data)
 	if err := checkLines(e.Lines, text.lines()); err != nil {
 		return Edited{}, err
 	}
-	found := text.find(old)
-	chosen, err := choose(text, found, old, e)
+	chosen, err := text.choose(ctx, old, e)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -81,7 +82,7 @@ func editable(data []byte) error {
 		return refuse(CodeBinary, "the file is binary: byte %d is NUL. Text tools don't change it; use run_command", i+1)
 	}
 	if !utf8.Valid(data) {
-		return refuse(CodeEncoding, "the file is not UTF-8, so it can't be edited as text without harm; use run_command (iconv, sed)")
+		return refuse(codeEncoding, "the file is not UTF-8, so it can't be edited as text without harm; use run_command (iconv, sed)")
 	}
 	return nil
 }
@@ -100,8 +101,8 @@ func checkLines(lines []int, total int) error {
 		}
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(lines)))
-	if len(distinct) > MaxLines {
-		return refuse(CodeBadLines, "lines names %d lines; at most %d are taken. Read the file and edit it in several steps", len(distinct), MaxLines)
+	if len(distinct) > maxLines {
+		return refuse(CodeBadLines, "lines names %d lines; at most %d are taken. Read the file and edit it in several steps", len(distinct), maxLines)
 	}
 	if last := distinct[len(distinct)-1]; last > total {
 		return refuse(CodeBadLines, "the file has only %d lines; %d in lines is past the end", total, last)
@@ -110,68 +111,82 @@ func checkLines(lines []int, total int) error {
 }
 
 // choose gives the offsets that are to be replaced.
-func choose(text *text, found []int, old string, e Edit) ([]int, error) {
-	if len(found) == 0 {
-		return nil, refuse(CodeNoMatch, "old_string is nowhere in the file; %s", text.closest(old))
-	}
-	pinned := found
-	if e.Lines != nil {
-		pinned = nil
-		for _, at := range found {
-			if slices.Contains(e.Lines, text.line(at)) {
-				pinned = append(pinned, at)
-			}
+func (t *text) choose(ctx context.Context, old string, e Edit) ([]int, error) {
+	lines := slices.Sorted(slices.Values(e.Lines))
+	var all, pinned matches
+	var out []int // with e.All every match that does not overlap an earlier one, else the first that is pinned
+	line, end := 0, 0
+	for at := range t.find(old) {
+		for line < len(t.starts) && t.starts[line] <= at {
+			line++
+		}
+		all.add(line)
+		_, here := slices.BinarySearch(lines, line)
+		if here = here || e.Lines == nil; here {
+			pinned.add(line)
+		}
+		if e.All && at >= end || !e.All && here && pinned.count == 1 {
+			out = append(out, at)
+			end = at + len(old)
 		}
 	}
 	switch {
-	case len(pinned) == 0:
-		return nil, refuse(CodeOtherLines, "old_string does not start on %s; it starts on %s. Correct lines", lineList(e.Lines), text.where(found))
-	case e.All:
-		return disjoint(found, len(old)), nil
-	case len(pinned) > 1 && e.Lines == nil:
-		return nil, refuse(CodeSeveral, "old_string is there %d times, starting on %s; lengthen it, name the line in lines, or set replace_all", len(pinned), text.where(pinned))
-	case len(pinned) > 1:
-		return nil, refuse(CodeSeveral, "old_string starts %d times on these lines: %s; lengthen it or name fewer lines", len(pinned), text.where(pinned))
+	case all.count == 0:
+		return nil, refuse(codeNoMatch, "old_string is nowhere in the file; %s", t.closest(ctx, old))
+	case pinned.count == 0:
+		return nil, refuse(codeOtherLines, "old_string does not start on %s; it starts on %s. Correct lines", lineList(lines), all)
+	case pinned.count > 1 && !e.All && e.Lines == nil:
+		return nil, refuse(codeSeveral, "old_string is there %d times, starting on %s; lengthen it, name the line in lines, or set replace_all", pinned.count, pinned)
+	case pinned.count > 1 && !e.All:
+		return nil, refuse(codeSeveral, "old_string starts %d times on these lines: %s; lengthen it or name fewer lines", pinned.count, pinned)
 	}
-	return pinned, nil
+	return out, nil
 }
 
-// disjoint leaves out matches that overlap an earlier one.
-func disjoint(found []int, size int) []int {
-	var out []int
-	end := 0
-	for _, at := range found {
-		if at >= end {
-			out = append(out, at)
-			end = at + size
-		}
-	}
-	return out
+// matches counts matches and keeps the first lines that they start on.
+type matches struct {
+	count int
+	lines []int
+	last  int // line
+	more  int // lines that are not kept
 }
 
-// where says on which lines matches start, the first few of them.
-func (t *text) where(found []int) string {
-	var lines []int
-	for _, at := range found {
-		lines = append(lines, t.line(at))
+// shownLines is how many lines a message names.
+const shownLines = 8
+
+func (m *matches) add(line int) {
+	m.count++
+	switch {
+	case line == m.last:
+	case len(m.lines) < shownLines:
+		m.lines = append(m.lines, line)
+	default:
+		m.more++
 	}
-	return lineList(lines)
+	m.last = line
 }
 
-func lineList(lines []int) string {
-	const most = 8
-	distinct := slices.Compact(slices.Sorted(slices.Values(lines)))
+// String says which lines they are, the first few of them.
+func (m matches) String() string {
 	var s []string
-	for _, n := range distinct[:min(len(distinct), most)] {
+	for _, n := range m.lines {
 		s = append(s, strconv.Itoa(n))
 	}
-	word := "line "
-	if len(distinct) > 1 {
-		word = "lines "
+	out := "line " + strings.Join(s, ", ")
+	if len(s) > 1 {
+		out = "lines " + strings.Join(s, ", ")
 	}
-	out := word + strings.Join(s, ", ")
-	if len(distinct) > most {
-		out += fmt.Sprintf(" and %d more", len(distinct)-most)
+	if m.more > 0 {
+		out += fmt.Sprintf(" and %d more", m.more)
 	}
 	return out
+}
+
+// lineList names lines that are in order.
+func lineList(lines []int) string {
+	var m matches
+	for _, n := range lines {
+		m.add(n)
+	}
+	return m.String()
 }

@@ -46,7 +46,7 @@ func TestReplace(t *testing.T) {
 		{"last line of the file may be pinned", "a\nb", workspace.Edit{Old: "b", New: "x", Lines: []int{2}}, "a\nx", []int{2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := workspace.Replace([]byte(c.data), c.edit)
+			got, err := workspace.Replace(t.Context(), []byte(c.data), c.edit)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,30 +69,30 @@ func TestReplaceErrors(t *testing.T) {
 		code       string
 		says       []string
 	}{
-		{"empty old", "a\n", workspace.Edit{New: "x"}, workspace.CodeEmptyOld, []string{"old_string is empty"}},
-		{"same", "a\n", workspace.Edit{Old: "a", New: "a"}, workspace.CodeSame, []string{"same"}},
-		{"same but for line ends", "a\r\nb\n", workspace.Edit{Old: "a\r\nb", New: "a\nb"}, workspace.CodeSame, nil},
+		{"empty old", "a\n", workspace.Edit{New: "x"}, "empty_old", []string{"old_string is empty"}},
+		{"same", "a\n", workspace.Edit{Old: "a", New: "a"}, "same", []string{"same"}},
+		{"same but for line ends", "a\r\nb\n", workspace.Edit{Old: "a\r\nb", New: "a\nb"}, "same", nil},
 		{"empty list", "a\n", workspace.Edit{Old: "a", New: "b", Lines: []int{}}, workspace.CodeBadLines, []string{"empty list", "leave lines out"}},
 		{"below 1", "a\n", workspace.Edit{Old: "a", New: "b", Lines: []int{1, 0}}, workspace.CodeBadLines, []string{"element 2", "is 0"}},
 		{"past the end", "a\nb\nc\n", workspace.Edit{Old: "a", New: "b", Lines: []int{99}}, workspace.CodeBadLines, []string{"only 3 lines", "99"}},
 		{"a final newline begins no line", "a\nb\n", workspace.Edit{Old: "a", New: "b", Lines: []int{3}}, workspace.CodeBadLines, []string{"only 2 lines"}},
 		{"too many lines", long, workspace.Edit{Old: "x", New: "b", Lines: many}, workspace.CodeBadLines, []string{"65 lines", "at most 64"}},
-		{"elsewhere", "a\nb\nc\n", workspace.Edit{Old: "c", New: "x", Lines: []int{1}}, workspace.CodeOtherLines, []string{"does not start on line 1", "starts on line 3"}},
-		{"elsewhere, many", long, workspace.Edit{Old: "x\nx\nx", New: "b", Lines: []int{100}}, workspace.CodeOtherLines, []string{"lines 1, 2, 3", "and 90 more"}},
-		{"all, but none on the lines", "a\nb\n", workspace.Edit{Old: "b", New: "x", Lines: []int{1}, All: true}, workspace.CodeOtherLines, []string{"starts on line 2"}},
-		{"several", "x\ny\nx\n", workspace.Edit{Old: "x", New: "b"}, workspace.CodeSeveral, []string{"2 times", "lines 1, 3", "replace_all"}},
-		{"several on one line", "x x\n", workspace.Edit{Old: "x", New: "b", Lines: []int{1}}, workspace.CodeSeveral, []string{"2 times"}},
-		{"overlapping matches are several", "aaa\n", workspace.Edit{Old: "aa", New: "b"}, workspace.CodeSeveral, []string{"2 times"}},
-		{"nowhere", "a\nb\n", workspace.Edit{Old: "zzzz", New: "b"}, workspace.CodeNoMatch, []string{"nowhere", "read the file again"}},
-		{"nowhere, but like it", "one\n  return foo(bar, 1)\nthree\n", workspace.Edit{Old: "return foo(baz, 1)", New: "b"}, workspace.CodeNoMatch, []string{"line 2", "alike"}},
-		{"white space differs", "one\n\tif x {\n\t\ty()\n\t}\n", workspace.Edit{Old: "    if x {\n        y()\n    }", New: "b"}, workspace.CodeNoMatch, []string{"lines 2-4", "white space"}},
+		{"elsewhere", "a\nb\nc\n", workspace.Edit{Old: "c", New: "x", Lines: []int{1}}, "other_lines", []string{"does not start on line 1", "starts on line 3"}},
+		{"elsewhere, many", long, workspace.Edit{Old: "x\nx\nx", New: "b", Lines: []int{100}}, "other_lines", []string{"lines 1, 2, 3", "and 90 more"}},
+		{"all, but none on the lines", "a\nb\n", workspace.Edit{Old: "b", New: "x", Lines: []int{1}, All: true}, "other_lines", []string{"starts on line 2"}},
+		{"several", "x\ny\nx\n", workspace.Edit{Old: "x", New: "b"}, "several", []string{"2 times", "lines 1, 3", "replace_all"}},
+		{"several on one line", "x x\n", workspace.Edit{Old: "x", New: "b", Lines: []int{1}}, "several", []string{"2 times"}},
+		{"overlapping matches are several", "aaa\n", workspace.Edit{Old: "aa", New: "b"}, "several", []string{"2 times"}},
+		{"nowhere", "a\nb\n", workspace.Edit{Old: "zzzz", New: "b"}, "no_match", []string{"nowhere", "read the file again"}},
+		{"nowhere, but like it", "one\n  return foo(bar, 1)\nthree\n", workspace.Edit{Old: "return foo(baz, 1)", New: "b"}, "no_match", []string{"line 2", "alike"}},
+		{"white space differs", "one\n\tif x {\n\t\ty()\n\t}\n", workspace.Edit{Old: "    if x {\n        y()\n    }", New: "b"}, "no_match", []string{"lines 2-4", "white space"}},
 		{"binary", "a\x00b", workspace.Edit{Old: "a", New: "b"}, workspace.CodeBinary, []string{"byte 2"}},
-		{"not UTF-8", "a\xffb", workspace.Edit{Old: "a", New: "b"}, workspace.CodeEncoding, []string{"UTF-8"}},
-		{"empty file", "", workspace.Edit{Old: "a", New: "b"}, workspace.CodeNoMatch, nil},
+		{"not UTF-8", "a\xffb", workspace.Edit{Old: "a", New: "b"}, "encoding", []string{"UTF-8"}},
+		{"empty file", "", workspace.Edit{Old: "a", New: "b"}, "no_match", nil},
 		{"lines in an empty file", "", workspace.Edit{Old: "a", New: "b", Lines: []int{1}}, workspace.CodeBadLines, []string{"only 0 lines"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := workspace.Replace([]byte(c.data), c.edit)
+			got, err := workspace.Replace(t.Context(), []byte(c.data), c.edit)
 			var e *workspace.EditError
 			if !errors.As(err, &e) {
 				t.Fatalf("got %+v, %v", got, err)
@@ -138,10 +138,10 @@ func TestReplaceKeepsTheRest(t *testing.T) {
 		with := strings.ReplaceAll(strings.Join(rapid.SliceOfN(word, 0, 3).Draw(t, "new"), "\n"), "\r\n", "\n")
 		all := rapid.Bool().Draw(t, "all")
 
-		got, err := workspace.Replace([]byte(before), workspace.Edit{Old: old, New: with, All: all})
+		got, err := workspace.Replace(t.Context(), []byte(before), workspace.Edit{Old: old, New: with, All: all})
 		if err != nil {
 			var e *workspace.EditError
-			if !errors.As(err, &e) || e.Code != workspace.CodeSeveral && e.Code != workspace.CodeSame {
+			if !errors.As(err, &e) || e.Code != "several" && e.Code != "same" {
 				t.Fatalf("%q in %q: %v", old, before, err)
 			}
 			return
@@ -185,7 +185,7 @@ func FuzzReplace(f *testing.F) {
 		if line != 0 {
 			e.Lines = []int{line}
 		}
-		got, err := workspace.Replace([]byte(data), e)
+		got, err := workspace.Replace(t.Context(), []byte(data), e)
 		if err != nil {
 			return
 		}
@@ -219,6 +219,36 @@ func TestDiff(t *testing.T) {
 	}
 }
 
+// TestFailedEditIsCheap: what makes no match takes the time that the sizes ask for, however alike the lines are and
+// however the matches overlap.
+func TestFailedEditIsCheap(t *testing.T) {
+	within(t, func() {
+		many := []byte(strings.Repeat("    if err := step(ctx, value); err != nil {\n", 20_000))
+		old := strings.Repeat("    if err := step(ctx, values); err != nil {\n", 400)
+		_, err := workspace.Replace(t.Context(), many, workspace.Edit{Old: old, New: "x"})
+		if err == nil || !strings.Contains(err.Error(), "lines 1-400 (9") {
+			t.Errorf("alike lines: %v", err)
+		}
+		same := bytes.Repeat([]byte("a"), 4<<20)
+		_, err = workspace.Replace(t.Context(), same, workspace.Edit{Old: strings.Repeat("a", 2<<20), New: "x"})
+		if err == nil || !strings.Contains(err.Error(), "2097153 times, starting on line 1;") {
+			t.Errorf("overlapping matches: %v", err)
+		}
+	})
+}
+
+// TestClosestFindsTheBlock: a first line that is everywhere does not hide the place.
+func TestClosestFindsTheBlock(t *testing.T) {
+	var data strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&data, "{\n\tcall%d(first, second)\n}\n", i*7919)
+	}
+	_, err := workspace.Replace(t.Context(), []byte(data.String()), workspace.Edit{Old: "{\n\tcall11878500(first, third)\n}\n", New: "x"})
+	if err == nil || !strings.Contains(err.Error(), "the closest is lines 4501-4503 (") {
+		t.Errorf("%v", err)
+	}
+}
+
 func BenchmarkReplace(b *testing.B) {
 	var data bytes.Buffer
 	for i := range 50_000 {
@@ -226,10 +256,10 @@ func BenchmarkReplace(b *testing.B) {
 	}
 	b.SetBytes(int64(data.Len()))
 	for b.Loop() {
-		if _, err := workspace.Replace(data.Bytes(), workspace.Edit{Old: "line 40000 of\n", New: "x"}); err == nil {
+		if _, err := workspace.Replace(b.Context(), data.Bytes(), workspace.Edit{Old: "line 40000 of\n", New: "x"}); err == nil {
 			b.Fatal("no error")
 		}
-		if _, err := workspace.Replace(data.Bytes(), workspace.Edit{Old: "line 40000 of", New: "x"}); err != nil {
+		if _, err := workspace.Replace(b.Context(), data.Bytes(), workspace.Edit{Old: "line 40000 of", New: "x"}); err != nil {
 			b.Fatal(err)
 		}
 	}

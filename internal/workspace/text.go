@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"iter"
 	"sort"
 	"strings"
 )
@@ -47,17 +48,44 @@ func (t *text) line(at int) int {
 	return sort.SearchInts(t.starts, at+1)
 }
 
-// find gives the offset of every match, overlapping ones too: two ways to place an edit are an ambiguity.
-func (t *text) find(old string) []int {
-	var out []int
-	for at := 0; ; {
-		i := bytes.Index(t.data[at:], []byte(old))
-		if i < 0 {
-			return out
+// find gives the offset of every match in order, overlapping ones too: two ways to place an edit are an ambiguity. It
+// takes time linear in the text (Knuth, Morris, Pratt).
+func (t *text) find(old string) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		start := bytes.Index(t.data, []byte(old))
+		if start < 0 {
+			return
 		}
-		out = append(out, at+i)
-		at += i + 1
+		border := borders(old)
+		have := 0 // bytes of old that the text before i ends with
+		for i := start; i < len(t.data); i++ {
+			for have > 0 && (have == len(old) || t.data[i] != old[have]) {
+				have = int(border[have-1])
+			}
+			if t.data[i] == old[have] {
+				have++
+			}
+			if have == len(old) && !yield(i+1-len(old)) {
+				return
+			}
+		}
 	}
+}
+
+// borders gives, for each beginning of s, the length of the longest shorter one that it also ends with.
+func borders(s string) []int32 {
+	out := make([]int32, len(s))
+	n := int32(0)
+	for i := 1; i < len(s); i++ {
+		for n > 0 && s[i] != s[n] {
+			n = out[n-1]
+		}
+		if s[i] == s[n] {
+			n++
+		}
+		out[i] = n
+	}
+	return out
 }
 
 // origin gives the offset in the file's own bytes of an offset in the text. That of an LF that had a CR is the CR's.

@@ -24,7 +24,7 @@ func (editFile) Spec() event.ToolSpec {
 }
 
 // Prepare implements [tool.Tool].
-func (e editFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+func (e editFile) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prepared, error) {
 	var a struct {
 		Path  string
 		Old   string `json:"old_string"`
@@ -47,21 +47,21 @@ func (e editFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepar
 	}
 	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines.list, All: a.All}
 	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + shown(t.rel)}
-	p.Run = func(context.Context, tool.Host) (*tool.Result, error) { return e.run(t, edit, "") }
+	p.Run = func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return e.run(ctx, t, edit, "") }
 	if t.secret() {
 		return p, nil // until it is allowed, not even an error tells what is in the file
 	}
-	ch, _, err := e.make(t, edit)
+	ch, _, err := e.make(ctx, t, edit)
 	if err != nil {
 		return nil, err
 	}
 	p.Preview = ch.preview()
-	p.Run = func(context.Context, tool.Host) (*tool.Result, error) { return e.run(t, edit, ch.seen) }
+	p.Run = func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return e.run(ctx, t, edit, ch.seen) }
 	return p, nil
 }
 
 // make computes the change from what the file holds now.
-func (e editFile) make(t target, edit workspace.Edit) (change, workspace.Edited, error) {
+func (e editFile) make(ctx context.Context, t target, edit workspace.Edit) (change, workspace.Edited, error) {
 	f, err := e.tree.Read(t.rel, workspace.MaxFile)
 	if err != nil {
 		return change{}, workspace.Edited{}, refusal(err)
@@ -69,7 +69,7 @@ func (e editFile) make(t target, edit workspace.Edit) (change, workspace.Edited,
 	if err := e.current(t, f.SHA256); err != nil {
 		return change{}, workspace.Edited{}, err
 	}
-	out, err := workspace.Replace(f.Bytes, edit)
+	out, err := workspace.Replace(ctx, f.Bytes, edit)
 	if err != nil {
 		return change{}, workspace.Edited{}, refusal(err)
 	}
@@ -77,11 +77,11 @@ func (e editFile) make(t target, edit workspace.Edit) (change, workspace.Edited,
 }
 
 // run makes the edit anew; prepared is the hash of the file that was shown, if one was.
-func (e editFile) run(t target, edit workspace.Edit, prepared string) (*tool.Result, error) {
+func (e editFile) run(ctx context.Context, t target, edit workspace.Edit, prepared string) (*tool.Result, error) {
 	if err := e.recheck(t); err != nil {
 		return nil, err
 	}
-	ch, out, err := e.make(t, edit)
+	ch, out, err := e.make(ctx, t, edit)
 	if err != nil {
 		return nil, err
 	}
