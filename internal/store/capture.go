@@ -104,10 +104,7 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 			return wire.Kept{}, err
 		}
 	}
-	ids := make([]int64, len(l.parts))
-	for i := range l.parts {
-		ids[i] = l.parts[i].id
-	}
+	ids := l.ids()
 	shared := same
 	for shared < min(len(ids), len(before)) && ids[shared] == before[shared] {
 		shared++
@@ -136,26 +133,38 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 }
 
 // remember brings l up to date and gives the part ids of the lane's last request. What l knows is of no use once another
-// request went out on the lane, the request is gone, or more secrets are known.
+// request went out on the lane, the request is gone, or more secrets are known; the ids are then read.
 func (c *Captures) remember(l *lane) ([]int64, error) {
-	var capture int64
+	var capture, body int64
 	var call string
-	var enc int
-	var list []byte
-	found, err := c.db.get(`SELECT c.id, c.call, b.enc, b.parts FROM capture c JOIN body b ON b.id = c.request
-		WHERE c.lane = ? ORDER BY c.sent DESC, c.id DESC LIMIT 1`, []any{l.name}, &capture, &call, &enc, &list)
+	found, err := c.db.get(`SELECT id, call, request FROM capture WHERE lane = ? ORDER BY sent DESC, id DESC LIMIT 1`,
+		[]any{l.name}, &capture, &call, &body)
 	if err != nil {
 		return nil, err
 	}
 	if !found {
 		capture, call = 0, ""
 	}
-	if capture != l.capture || call != l.call || l.epoch != c.mask.Epoch() {
-		l.parts, l.epoch = nil, c.mask.Epoch()
-		l.capture, l.call = capture, call
+	if l.parts != nil && capture == l.capture && call == l.call && l.epoch == c.mask.Epoch() {
+		return l.ids(), nil
+	}
+	l.parts, l.epoch = nil, c.mask.Epoch()
+	l.capture, l.call = capture, call
+	var enc int
+	var list []byte
+	if _, err := c.db.get(`SELECT enc, parts FROM body WHERE id = ?`, []any{body}, &enc, &list); err != nil {
+		return nil, err
 	}
 	runs, err := c.runs(enc, list)
 	return idsOf(runs), err
+}
+
+func (l *lane) ids() []int64 {
+	out := make([]int64, len(l.parts))
+	for i := range l.parts {
+		out[i] = l.parts[i].id
+	}
+	return out
 }
 
 // same is the number of leading parts that are those of the last request, in the same memory.
