@@ -9,7 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"strconv"
+	"strings"
 	"syscall"
+	"time"
 )
 
 // MaxFile is the size in bytes up to which files are edited and searched.
@@ -177,7 +180,7 @@ func (t *Tree) replace(rel, real string, data []byte, seen string) error {
 		return err
 	}
 	if info.Mode().Perm()&0o222 == 0 {
-		return &PathError{CodeReadOnly, rel, rel + " is read-only; change its mode first if it is to be written"}
+		return &PathError{codeReadOnly, rel, rel + " is read-only; change its mode first if it is to be written"}
 	}
 	temp, err := t.temp(real, data, info)
 	if err != nil {
@@ -264,16 +267,61 @@ func (t *Tree) temp(real string, data []byte, like fs.FileInfo) (name string, er
 	return name, nil
 }
 
-// createTemp makes a file under the first free name; others are of other processes, or of ones that died.
+// createTemp makes a file under the first free name, after those that writers of the same file left behind.
 func (t *Tree) createTemp(real string, perm fs.FileMode) (f *os.File, name string, err error) {
+	t.sweep(real)
 	for n := range maxTemps {
-		name = path.Join(path.Dir(real), fmt.Sprintf(".%s.overt-%d.tmp", clip(path.Base(real)), n))
+		name = path.Join(path.Dir(real), fmt.Sprintf("%s%d-%d%s", tempPrefix(real), os.Getpid(), n, tempSuffix))
 		f, err = t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
 	}
 	return f, name, err
+}
+
+// The name of a temporary file tells whose it is: .NAME.overt-PID-N.tmp.
+const tempSuffix = ".tmp"
+
+func tempPrefix(real string) string { return "." + clip(path.Base(real)) + ".overt-" }
+
+// began is when this process did.
+var began = time.Now()
+
+// sweep removes the temporary files of this target that processes left which were killed: those older than this
+// process whose own is gone. A number may be ours by now.
+func (t *Tree) sweep(real string) {
+	dir, err := t.root.Open(path.Dir(real))
+	if err != nil {
+		return
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	for _, name := range names {
+		pid, ok := tempPID(name, tempPrefix(real))
+		if !ok || pid != os.Getpid() && running(pid) {
+			continue
+		}
+		p := path.Join(path.Dir(real), name)
+		if info, err := t.root.Lstat(p); err == nil && info.Mode().IsRegular() && info.ModTime().Before(began) {
+			_ = t.root.Remove(p)
+		}
+	}
+}
+
+// tempPID reads the number of the process that made a temporary file.
+func tempPID(name, prefix string) (pid int, ok bool) {
+	rest, ok := strings.CutPrefix(name, prefix)
+	if !ok {
+		return 0, false
+	}
+	if rest, ok = strings.CutSuffix(rest, tempSuffix); !ok {
+		return 0, false
+	}
+	first, second, _ := strings.Cut(rest, "-")
+	pid, err := strconv.Atoi(first)
+	n, err2 := strconv.Atoi(second)
+	return pid, err == nil && err2 == nil && rest == fmt.Sprintf("%d-%d", pid, n) && pid > 0
 }
 
 // clip keeps the temporary name within what file systems take (255 bytes).

@@ -26,7 +26,7 @@ type literal struct {
 
 func newMatcher(pattern string, ignoreCase bool) (*matcher, error) {
 	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil {
-		return nil, &PathError{CodeInvalid, pattern, "the pattern is not RE2: " + err.Error()}
+		return nil, &PathError{codeInvalid, pattern, "the pattern is not RE2: " + err.Error()}
 	}
 	expr := "(?m:" + pattern + ")"
 	if ignoreCase {
@@ -34,7 +34,7 @@ func newMatcher(pattern string, ignoreCase bool) (*matcher, error) {
 	}
 	re, err := regexp.Compile(expr)
 	if err != nil {
-		return nil, &PathError{CodeInvalid, pattern, "the pattern is not RE2: " + err.Error()}
+		return nil, &PathError{codeInvalid, pattern, "the pattern is not RE2: " + err.Error()}
 	}
 	m := &matcher{re: re}
 	if tree, err := syntax.Parse(expr, syntax.Perl); err == nil {

@@ -3,6 +3,7 @@
 package workspace
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"syscall"
@@ -15,4 +16,15 @@ func keepOwner(f *os.File, like fs.FileInfo) {
 		return
 	}
 	_ = f.Chown(int(st.Uid), int(st.Gid))
+}
+
+// trusted tells whether a file belongs to us or to root.
+func trusted(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (st.Uid == 0 || int(st.Uid) == os.Geteuid())
+}
+
+// running tells whether there is a process of that number.
+func running(pid int) bool {
+	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }

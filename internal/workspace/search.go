@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// MaxHits is how many matching lines a [Found] holds at most.
-	MaxHits = 100
+	// maxHits is how many matching lines a [Found] holds at most.
+	maxHits = 100
 	// batchSize is how many files are searched before their hits are counted.
 	batchSize = 256
 )
@@ -26,7 +26,7 @@ type SearchQuery struct {
 	Glob       string // which files; "": all
 	IgnoreCase bool
 	Context    int // lines shown before and after each hit
-	Limit      int // hits, at most MaxHits; 0: MaxHits
+	Limit      int // hits, at most maxHits; 0: maxHits
 	// Skip leaves out files, by relative path; nil: none. The file that Path names is always searched.
 	Skip func(rel string) bool
 }
@@ -56,8 +56,8 @@ func (t *Tree) Search(ctx context.Context, q SearchQuery) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	if q.Limit <= 0 || q.Limit > MaxHits {
-		q.Limit = MaxHits
+	if q.Limit <= 0 || q.Limit > maxHits {
+		q.Limit = maxHits
 	}
 	real, err := t.Resolve(q.Path)
 	if err != nil {

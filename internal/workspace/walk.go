@@ -121,7 +121,7 @@ func globber(glob, dir string) (func(p string) bool, error) {
 	}
 	glob = strings.TrimPrefix(glob, "./")
 	if !doublestar.ValidatePattern(glob) {
-		return nil, &PathError{CodeInvalid, glob, "the glob " + glob + " is malformed: write * ? [abc] {a,b} and ** for folders"}
+		return nil, &PathError{codeInvalid, glob, "the glob " + glob + " is malformed: write * ? [abc] {a,b} and ** for folders"}
 	}
 	if !strings.Contains(glob, "/") {
 		return func(p string) bool { return doublestar.MatchUnvalidated(glob, path.Base(p)) }, nil

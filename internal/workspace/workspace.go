@@ -28,13 +28,13 @@ import (
 // Codes of a [PathError].
 const (
 	CodeOutside  = "outside"     // the path, or a link on it, leads out of the workspace
-	CodeInvalid  = "invalid"     // no path at all
+	codeInvalid  = "invalid"     // no path at all
 	CodeMissing  = "not_found"   // nothing is there
 	CodeKind     = "not_regular" // a folder, pipe, device or socket stands where a file is needed, or the other way round
-	CodeLoop     = "loop"        // links lead in a circle
+	codeLoop     = "loop"        // links lead in a circle
 	CodeTooLarge = "too_large"   // more bytes than the caller takes
-	CodeReadOnly = "read_only"   // the file's mode forbids writing
-	CodeIO       = "io"          // the system refused: permission, full disk
+	codeReadOnly = "read_only"   // the file's mode forbids writing
+	codeIO       = "io"          // the system refused: permission, full disk
 )
 
 // maxLinks is how many links one path may go through (Linux: 40).
@@ -62,14 +62,25 @@ type Tree struct {
 }
 
 // FindRoot gives the folder to work in for a start folder: the nearest ancestor, itself included, that holds .git or
-// .overt, but never home or the file system's root; else the start folder. Both arguments are absolute; home may be "".
+// .overt, but never home or the file system's root; else the start folder. An ancestor counts only if it and what marks
+// it are ours or root's: a .git that somebody put into a shared folder would have us take their files for instructions.
+// Both arguments are absolute; home may be "".
 func FindRoot(start, home string) string {
-	for dir := filepath.Clean(start); ; dir = filepath.Dir(dir) {
+	return findRoot(start, home, trusted)
+}
+
+func findRoot(start, home string, trusted func(fs.FileInfo) bool) string {
+	start = filepath.Clean(start)
+	for dir := start; ; dir = filepath.Dir(dir) {
 		if dir == filepath.Dir(dir) || home != "" && sameFolder(dir, home) {
-			return filepath.Clean(start)
+			return start
 		}
 		for _, mark := range []string{".git", ".overt"} {
-			if _, err := os.Lstat(filepath.Join(dir, mark)); err == nil {
+			info, err := os.Lstat(filepath.Join(dir, mark))
+			if err != nil {
+				continue
+			}
+			if folder, err := os.Stat(dir); dir == start || err == nil && trusted(folder) && trusted(info) {
 				return dir
 			}
 		}
@@ -116,7 +127,7 @@ func (t *Tree) Close() error { return t.root.Close() }
 // out, which [Tree.Resolve] finds. The error is a *PathError.
 func (t *Tree) Rel(p string) (string, error) {
 	if p == "" || strings.ContainsRune(p, 0) {
-		return "", &PathError{CodeInvalid, p, fmt.Sprintf("%q is no path", p)}
+		return "", &PathError{codeInvalid, p, fmt.Sprintf("%q is no path", p)}
 	}
 	if filepath.IsAbs(p) {
 		inside, ok := t.inside(filepath.Clean(p))
@@ -185,7 +196,7 @@ func (t *Tree) Resolve(rel string) (string, error) {
 			continue
 		}
 		if links++; links > maxLinks {
-			return "", &PathError{CodeLoop, rel, rel + " can't be followed: its links lead in a circle"}
+			return "", &PathError{codeLoop, rel, rel + " can't be followed: its links lead in a circle"}
 		}
 		target, err := t.root.Readlink(next)
 		if err != nil {
@@ -222,7 +233,7 @@ func failed(p string, err error) error {
 	case errors.Is(err, syscall.ENOTDIR):
 		return &PathError{CodeMissing, p, p + " does not exist: a part of the path is no folder"}
 	}
-	return &PathError{CodeIO, p, fmt.Sprintf("%s: %v", p, cause(err))}
+	return &PathError{codeIO, p, fmt.Sprintf("%s: %v", p, cause(err))}
 }
 
 // cause leaves out the operation and the path that the os package adds.
