@@ -135,7 +135,10 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	signals := p.Interrupts(ctx)
-	deltas := a.Session.Watch(ctx)
+	deltas := func(func(event.Delta) bool) {}
+	if v.follows() {
+		deltas = a.Session.Watch(ctx)
+	}
 	receipt, err := a.Session.Submit(ctx, in)
 	if err != nil {
 		return 0, v.refused(p.explain(err), err)

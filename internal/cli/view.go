@@ -18,6 +18,8 @@ type view interface {
 	refused(m message, err error) error
 	event(e trace.Event) error
 	delta(d event.Delta) error
+	// follows tells whether the view shows text while it arrives; a view that does not is given none.
+	follows() bool
 }
 
 // view makes the view of an output form.

@@ -21,6 +21,8 @@ func (v *streamView) event(e trace.Event) error {
 	return v.p.writeJSON(e)
 }
 
+func (v *streamView) follows() bool { return true }
+
 func (v *streamView) delta(d event.Delta) error {
 	kind := "call.delta"
 	if strings.HasPrefix(d.Subject, "tcl_") {
@@ -125,6 +127,7 @@ func (v *resultView) event(e trace.Event) error {
 }
 
 func (v *resultView) delta(event.Delta) error { return nil }
+func (v *resultView) follows() bool           { return false }
 
 // messageText is the text of a message, without reasoning and calls.
 func messageText(m event.MessageAdded) string {

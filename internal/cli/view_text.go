@@ -79,6 +79,8 @@ func (v *textView) event(e trace.Event) error {
 	return nil
 }
 
+func (v *textView) follows() bool { return v.p.OutTTY }
+
 // delta shows text on a terminal while it arrives. After a gap the rest waits for the message.
 func (v *textView) delta(d event.Delta) error {
 	if d.Part != "text" || !v.p.OutTTY || d.From != v.shown {
