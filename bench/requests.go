@@ -58,10 +58,7 @@ func (b *bench) grow(text func(n int) string) (steps []step, err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	sink := &stampingSink{Sink: s.Captures()}
-	client, err := wire.New(wire.Options{Sink: sink})
-	if err != nil {
-		return nil, err
-	}
+	client := wire.New(wire.Options{Sink: sink})
 	defer client.Close()
 	url := b.server.serve("grow", script{answer: answer("done", 16)})
 	model := provider.New(provider.Options{Wire: client, Endpoint: url, Name: "bench", Model: "m", Stream: true})

@@ -118,12 +118,9 @@ func (a *App) build(ctx context.Context) (err error) {
 	if a.tree, err = workspace.Open(a.o.Root); err != nil {
 		return err
 	}
-	a.client, err = wire.New(wire.Options{
+	a.client = wire.New(wire.Options{
 		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt/" + a.o.Version,
 	})
-	if err != nil {
-		return err
-	}
 	if a.Model, err = a.model(ctx); err != nil {
 		return err
 	}

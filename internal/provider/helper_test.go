@@ -51,10 +51,7 @@ func join(parts []wire.Part) []byte {
 
 func newWire(t testing.TB, s wire.Sink) *wire.Client {
 	t.Helper()
-	c, err := wire.New(wire.Options{Sink: s, UserAgent: "overt/test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := wire.New(wire.Options{Sink: s, UserAgent: "overt/test"})
 	t.Cleanup(c.Close)
 	return c
 }

@@ -2,16 +2,12 @@ package wire
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 )
@@ -20,28 +16,23 @@ import (
 const (
 	defaultIdle         = 5 * time.Minute
 	defaultIdleLocal    = 30 * time.Minute // a model on the same machine is silent for a whole prefill
-	defaultConnect      = 30 * time.Second
 	defaultMaxBody      = 64 << 20
 	defaultMaxErrorBody = 256 << 10
 )
 
+// connectTime bounds the connection and the TLS handshake each.
+const connectTime = 30 * time.Second
+
 // Options configure a [Client]. The zero value of each field is its default.
 type Options struct {
-	Sink  Sink                                  // keeps every exchange of Do; nil: Do refuses, HTTP works
-	Proxy func(*http.Request) (*url.URL, error) // nil: no proxy; [http.ProxyFromEnvironment] is the usual choice
-	// CAFile names a PEM file of certificates that are trusted beside the system's.
-	CAFile    string
-	UserAgent string // "": that of net/http
-	// Idle bounds the silence between two bytes of a body; any byte counts. Default: 5 minutes, 30 for [Local] hosts.
-	Idle time.Duration
-	// FirstByte bounds the time from sending to the first byte of the body. Default: no limit. It never applies to
-	// [Local] hosts.
-	FirstByte      time.Duration
-	ConnectTimeout time.Duration // for the connection and the TLS handshake each; default 30 s
-	MaxBody        int64         // bytes of a body of status 2xx, decoded; default 64 MB
-	MaxErrorBody   int64         // bytes of any other body, decoded; default 256 KB
-	// Verbose, if not nil, gets one line for each request and for each end of one. It must be safe for concurrent use.
-	Verbose func(line string)
+	Sink      Sink                                  // keeps every exchange of Do; nil: Do refuses, HTTP works
+	Proxy     func(*http.Request) (*url.URL, error) // nil: no proxy; [http.ProxyFromEnvironment] is the usual choice
+	UserAgent string                                // "": that of net/http
+	// Idle bounds the silence before a body and between two bytes of it; any byte counts. Default: 5 minutes, 30 for
+	// [Local] hosts. What comes before the first byte of a Local host is not bounded.
+	Idle         time.Duration
+	MaxBody      int64 // bytes of a body of status 2xx, decoded; default 64 MB
+	MaxErrorBody int64 // bytes of any other body, decoded; default 256 KB
 }
 
 // Client makes exchanges. See the package comment.
@@ -50,33 +41,21 @@ type Client struct {
 	transport *http.Transport
 }
 
-// New makes a client. It fails only if o.CAFile can't be used. It opens no connection.
-func New(o Options) (*Client, error) {
-	orDefault(&o.ConnectTimeout, defaultConnect)
+// New makes a client. It opens no connection.
+func New(o Options) *Client {
 	orDefault(&o.MaxBody, defaultMaxBody)
 	orDefault(&o.MaxErrorBody, defaultMaxErrorBody)
-	if o.Verbose == nil {
-		o.Verbose = func(string) {}
-	}
-	t := &http.Transport{
+	return &Client{o: o, transport: &http.Transport{
 		Proxy:                 o.Proxy,
-		DialContext:           (&net.Dialer{Timeout: o.ConnectTimeout, KeepAlive: 30 * time.Second}).DialContext,
-		TLSHandshakeTimeout:   o.ConnectTimeout,
+		DialContext:           (&net.Dialer{Timeout: connectTime, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   connectTime,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   4,
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		WriteBufferSize:       32 << 10,
 		ReadBufferSize:        32 << 10,
-	}
-	if o.CAFile != "" {
-		pool, err := roots(o.CAFile)
-		if err != nil {
-			return nil, err
-		}
-		t.TLSClientConfig = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}
-	}
-	return &Client{o: o, transport: t}, nil
+	}}
 }
 
 func orDefault[T comparable](v *T, d T) {
@@ -84,21 +63,6 @@ func orDefault[T comparable](v *T, d T) {
 	if *v == zero {
 		*v = d
 	}
-}
-
-func roots(file string) (*x509.CertPool, error) {
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("certificate file: %v", err)
-	}
-	pool, err := x509.SystemCertPool()
-	if err != nil {
-		pool = x509.NewCertPool()
-	}
-	if !pool.AppendCertsFromPEM(pem) {
-		return nil, fmt.Errorf("certificate file %s holds no PEM certificate", file)
-	}
-	return pool, nil
 }
 
 // Close gives up idle connections. Exchanges that are under way go on.
@@ -120,7 +84,7 @@ func Local(rawURL string) bool {
 	return host != "" && !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local")
 }
 
-// HTTP gives a plain client with the same proxy, certificates and limits on time and size, and without capture.
+// HTTP gives a plain client with the same proxy and limits on time and size, and without capture.
 // It follows redirects as net/http does.
 func (c *Client) HTTP() *http.Client { return &http.Client{Transport: plain{c}} }
 
@@ -185,8 +149,7 @@ func (c *Client) limit(status int) int64 {
 
 // guard makes the guard of one exchange, already running.
 func (c *Client) guard(start time.Time, rawURL string, cancel context.CancelCauseFunc) *guard {
-	idle, first := c.o.Idle, c.o.FirstByte
-	local := Local(rawURL)
+	idle, local := c.o.Idle, Local(rawURL)
 	switch {
 	case idle != 0:
 	case local:
@@ -194,8 +157,5 @@ func (c *Client) guard(start time.Time, rawURL string, cancel context.CancelCaus
 	default:
 		idle = defaultIdle
 	}
-	if local {
-		first = 0
-	}
-	return newGuard(start, first, idle, cancel)
+	return newGuard(start, idle, !local, cancel)
 }

@@ -51,7 +51,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		err = x.begin(r, req)
 	}
 	if err != nil {
-		x.ended = true
+		x.ended, x.err = true, err
 		cancel(nil)
 		return resp, err
 	}
@@ -134,12 +134,12 @@ type exchange struct {
 	cancel context.CancelCauseFunc
 	g      *guard
 
-	id, label string
-	sent      time.Time
-	status    int
-	header    http.Header
-	body      io.ReadCloser
-	left      int64 // bytes that may still come
+	id     string
+	sent   time.Time
+	status int
+	header http.Header
+	body   io.ReadCloser
+	left   int64 // bytes that may still come
 
 	pieces [][]byte // of the body; one that grew would be copied again and again
 	size   int64    // of them all
@@ -156,7 +156,6 @@ func (x *exchange) begin(r Request, req *http.Request) error {
 	}
 	shown := *req.URL
 	shown.User = nil
-	x.label = r.Method + " " + shown.Scheme + "://" + shown.Host + shown.Path
 	x.sent = time.Now()
 	kept, err := x.c.o.Sink.Sent(x.ctx, Sent{
 		ID: r.ID, Lane: r.Lane, Method: r.Method, URL: shown.String(), Header: req.Header, Body: r.Body, At: x.sent,
@@ -168,7 +167,6 @@ func (x *exchange) begin(r Request, req *http.Request) error {
 		return &Error{Kind: Record, Message: fmt.Sprintf("the request could not be recorded, so it was not sent: %v", err), Err: err}
 	}
 	x.kept.Request = kept
-	x.c.o.Verbose(fmt.Sprintf("%s: %d bytes", x.label, req.ContentLength))
 	x.g = x.c.guard(x.sent, req.URL.String(), x.cancel)
 	return nil
 }
@@ -305,18 +303,8 @@ func (x *exchange) end(cause *Error) error {
 	}
 	x.kept.Response = kept
 	x.chunks = nil
-	x.c.o.Verbose(x.line())
 	if x.err == io.EOF {
 		return nil
 	}
 	return x.err
-}
-
-// line says how the exchange went.
-func (x *exchange) line() string {
-	s := fmt.Sprintf("%s: status %d, %d bytes in %s", x.label, x.status, x.kept.Response.Bytes, x.kept.Duration.Round(time.Millisecond))
-	if x.err != io.EOF {
-		s += ": " + x.err.Error()
-	}
-	return s
 }

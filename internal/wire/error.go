@@ -17,8 +17,8 @@ type Kind string
 
 // Kinds of failure.
 const (
-	Timeout   Kind = "timeout"   // no connection or no first byte in time
-	Idle      Kind = "idle"      // the reply went silent
+	Timeout   Kind = "timeout"   // no connection in time
+	Idle      Kind = "idle"      // no reply came, or it went silent
 	Limit     Kind = "limit"     // the reply is larger than allowed
 	Redirect  Kind = "redirect"  // the server points elsewhere
 	Network   Kind = "network"   // no connection, reset, TLS, cut
@@ -76,7 +76,7 @@ func explain(err error) string {
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-			return "the server's certificate is signed by an unknown authority; a proxy's certificate can be added with a CA file"
+			return "the server's certificate is signed by an unknown authority; if you trust it, name a file with its certificate in SSL_CERT_FILE"
 		}
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// guard cancels an exchange whose first byte or next byte is late.
+// guard cancels an exchange whose next byte is late.
 //
 // The reader only stores two numbers for each read; the timer looks at them when it fires and sleeps again for what is
 // left. So a stream of many small reads costs no timer operation for each. Time that the reader spends elsewhere does
 // not count: silence is measured while a read waits.
 type guard struct {
-	start       time.Time
-	first, idle time.Duration
-	cancel      context.CancelCauseFunc
+	start  time.Time
+	idle   time.Duration
+	cancel context.CancelCauseFunc
 
 	reading atomic.Bool
 	began   atomic.Bool  // a byte has come
@@ -27,13 +27,11 @@ type guard struct {
 	stopped bool
 }
 
-// newGuard starts a guard that counts from start; first 0 is no limit for the first byte.
-func newGuard(start time.Time, first, idle time.Duration, cancel context.CancelCauseFunc) *guard {
-	g := &guard{start: start, first: first, idle: idle, cancel: cancel}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if first > 0 {
-		g.timer = time.AfterFunc(first, g.check)
+// newGuard starts a guard that counts from start; or, unless early, from the first byte.
+func newGuard(start time.Time, idle time.Duration, early bool, cancel context.CancelCauseFunc) *guard {
+	g := &guard{start: start, idle: idle, cancel: cancel}
+	if early {
+		g.arm(idle)
 	}
 	return g
 }
@@ -69,7 +67,7 @@ func (g *guard) arm(d time.Duration) {
 
 func (g *guard) check() {
 	if !g.began.Load() {
-		g.cancel(&Error{Kind: Timeout, Message: fmt.Sprintf("no answer came within %s", g.first)})
+		g.cancel(&Error{Kind: Idle, Message: fmt.Sprintf("no answer came within %s", g.idle)})
 		return
 	}
 	silent := time.Since(g.start) - time.Duration(g.last.Load())

@@ -5,6 +5,8 @@
 // knows nothing of models. [NewEvents] reads a body as server-sent events. [Client.HTTP] is a plain client with the
 // same limits for everything else.
 //
+// Times are of this machine's clock, durations of its monotonic one.
+//
 // A Client may be used by several goroutines; a Response belongs to one.
 package wire
 
