@@ -48,7 +48,12 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 	flushInput(v.p.In)
 	v.lines.setAside()
 	for _, line := range strings.Split(strings.TrimRight(q.Show, "\n"), "\n") {
-		fmt.Fprintf(v.p.Err, "  │ %s\n", visible(line))
+		fmt.Fprintf(v.p.Err, "  │ %s\n", exposed(line))
+	}
+	for _, r := range q.Reasons {
+		if code := "reason." + r; v.p.say.Has(code) {
+			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(code))
+		}
 	}
 	fmt.Fprintf(v.p.Err, "%s ", v.p.say.Say("question.ask", q.Name))
 	for {

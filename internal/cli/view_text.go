@@ -246,7 +246,7 @@ func (v *textView) interrupted(ctx context.Context, task string, d event.RunInte
 func (v *textView) title(t *toolLine) {
 	if !t.shown {
 		t.shown = true
-		v.note("• " + t.title)
+		v.note("• " + exposed(t.title))
 	}
 }
 

@@ -3,10 +3,17 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"overt/internal/policy"
 )
 
 // visible makes control characters harmless on a terminal: what comes from a model, a file or a server is not ours.
-func visible(s string) string {
+func visible(s string) string { return spell(s, control) }
+
+// exposed also shows what takes no room on the screen, for text that a person consents to.
+func exposed(s string) string { return spell(s, policy.Hidden) }
+
+func spell(s string, hidden func(rune) bool) string {
 	if !strings.ContainsFunc(s, hidden) {
 		return s
 	}
@@ -24,7 +31,8 @@ func visible(s string) string {
 	return b.String()
 }
 
-// hidden matches control characters but tab and line feed, and the marks that reorder text.
-func hidden(r rune) bool {
-	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+// control matches control characters but tab and line feed, and the marks that reorder text.
+func control(r rune) bool {
+	return r < 0x20 && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 || r == 0x200e || r == 0x200f || r == 0x061c ||
+		r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 }

@@ -83,6 +83,14 @@ func english() map[string]string {
 		"question.ask":   "run %s? yes or no:",
 		"question.again": "please type yes or no:",
 
+		// why it is asked, beyond what the profile and the command itself say
+		"reason.protected": "others run or obey this file later",
+		"reason.secret":    "this file may hold credentials",
+		"reason.unparsed":  "the command can't be read as shell",
+		"reason.unclear":   "what the command runs is known only when it runs",
+		"reason.hidden":    "the command holds characters that take no room on the screen",
+		"reason.rule.ask":  "a rule says so",
+
 		// the line prompt
 		"prompt.banner": "overt %s, model %s, permission %s. Type a task; Ctrl-D leaves.",
 
