@@ -82,8 +82,14 @@ func (b *bench) all() (err error) {
 		name string
 		run  func() error
 	}{
-		{"start", b.start}, {"loop", b.loop}, {"long", b.long}, {"requests", b.requests}, {"stream", b.stream},
-		{"open", b.open}, {"stop", b.stop}, {"binary", b.binary},
+		{"start", b.start},
+		{"loop", b.loop},
+		{"long", b.long},
+		{"requests", b.requests},
+		{"stream", b.stream},
+		{"open", b.open},
+		{"stop", b.stop},
+		{"binary", b.binary},
 	} {
 		if b.only != "" && b.only != part.name {
 			continue
