@@ -39,6 +39,7 @@ func buildAndRun(m *testing.M) int {
 // home gives the variables of a process that has a folder for itself: no keys, no proxies, nothing of the person's.
 func home(dir string) []string {
 	return []string{
+		"GORACE=atexit_sleep_ms=0", // under the race detector, a process waits a second at its end by default
 		"HOME=" + filepath.Join(dir, "home"), "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "XDG_CONFIG_HOME=" + filepath.Join(dir, "config"),
 		"XDG_CACHE_HOME=" + filepath.Join(dir, "cache"), "XDG_DATA_HOME=" + filepath.Join(dir, "data"),
 	}

@@ -70,7 +70,7 @@ func startStrict(t testing.TB, key string, replies ...strictReply) *strictServer
 		}
 	}
 	var mu sync.Mutex
-	s := startStrictFunc(t, func(strictRequest, int) (strictReply, bool) {
+	return serveStrict(t, key, func(strictRequest, int) (strictReply, bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if len(all) == 0 {
@@ -80,18 +80,21 @@ func startStrict(t testing.TB, key string, replies ...strictReply) *strictServer
 		all = all[1:]
 		return r, true
 	})
-	s.key = key
-	return s
 }
 
 // startStrictFunc starts a server whose replies are made from the requests; n is the number of the request from 1.
 func startStrictFunc(t testing.TB, next func(r strictRequest, n int) (strictReply, bool)) *strictServer {
 	t.Helper()
+	return serveStrict(t, "", next)
+}
+
+func serveStrict(t testing.TB, key string, next func(strictRequest, int) (strictReply, bool)) *strictServer {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &strictServer{URL: "http://" + l.Addr().String() + "/v1", next: next}
+	s := &strictServer{URL: "http://" + l.Addr().String() + "/v1", key: key, next: next}
 	s.http = &http.Server{Handler: s}
 	go s.http.Serve(l)
 	t.Cleanup(func() { s.http.Close() })

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/xpty"
 )
@@ -67,8 +68,10 @@ func (x *terminal) ends(status int) {
 	x.t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- x.cmd.Wait() }()
-	if err := await(func() bool { return len(done) == 1 }); err != nil {
-		x.t.Fatalf("it does not end: %v\n%q", err, x.out.String())
+	select {
+	case <-done:
+	case <-time.After(patience):
+		x.t.Fatalf("it does not end\n%q", x.out.String())
 	}
 	if got := x.cmd.ProcessState.ExitCode(); got != status {
 		x.t.Errorf("exit status %d, want %d\n%q", got, status, x.out.String())
