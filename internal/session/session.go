@@ -175,7 +175,14 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 		return receipt(got), false, kit.Close()
 	}
 	r.Before = append(recovered, got...)[0].Seq - 1
-	if !s.start(lease, kit, scope, in.MaxSteps) {
+	var thread *prompt.Thread
+	if in.Task == "" { // all that there is of a new task is at hand
+		thread = &prompt.Thread{}
+		for _, f := range got {
+			thread.Apply(f)
+		}
+	}
+	if !s.start(lease, kit, scope, thread, in.MaxSteps) {
 		return Receipt{}, false, errors.Join(ErrClosed, kit.Close())
 	}
 	return r, true, nil
@@ -206,7 +213,7 @@ func fingerprint(in Input) string {
 
 // start runs a turn on a goroutine of its own, which owns lease and kit; false: the session was closed meanwhile, and the
 // run is left for recovery.
-func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, maxSteps int) bool {
+func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread *prompt.Thread, maxSteps int) bool {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &run{cancel: cancel, done: make(chan struct{})}
 	s.mu.Lock()
@@ -219,7 +226,7 @@ func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, maxStep
 	go func() {
 		defer close(r.done)
 		defer cancel()
-		r.err = s.turn(ctx, kit, scope, maxSteps)
+		r.err = s.turn(ctx, kit, scope, thread, maxSteps)
 		r.err = errors.Join(r.err, kit.Close(), lease.Release())
 	}()
 	return true
@@ -231,18 +238,17 @@ func (s *Session) isClosed() bool {
 	return s.closed
 }
 
-func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, maxSteps int) error {
-	thread := &prompt.Thread{}
-	// Read also when the run was stopped at once: it ends like any other, with a fact.
-	for f, err := range s.o.Store.Read(context.WithoutCancel(ctx), event.Path{Task: scope.Task}) {
-		if err != nil {
-			err = fmt.Errorf("the thread could not be read: %w", err)
-			_, aerr := s.o.Store.Append(context.WithoutCancel(ctx), event.Batch{Scope: scope, Facts: []event.Draft{{
+// turn works on what was accepted. thread is nil where it is to be read.
+func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, thread *prompt.Thread, maxSteps int) error {
+	if thread == nil {
+		var err error
+		// Read also when the run was stopped at once: it ends like any other, with a fact.
+		if thread, err = s.thread(context.WithoutCancel(ctx), scope.Task); err != nil {
+			_, err = s.o.Store.Append(context.WithoutCancel(ctx), event.Batch{Scope: scope, Facts: []event.Draft{{
 				Subject: scope.Run, Data: event.RunFailed{Code: "storage", Detail: err.Error(), Usage: event.Usage{Coverage: "unavailable"}},
 			}}})
-			return aerr
+			return err
 		}
-		thread.Apply(f)
 	}
 	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}}
 	if s.o.Interactive {
@@ -253,6 +259,18 @@ func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, maxStep
 		MaxSteps: maxSteps, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
 	})
 	return err
+}
+
+// thread reads the thread of a task up to its head.
+func (s *Session) thread(ctx context.Context, task string) (*prompt.Thread, error) {
+	t := &prompt.Thread{}
+	for f, err := range s.o.Store.Read(ctx, event.Path{Task: task}) {
+		if err != nil {
+			return nil, fmt.Errorf("the thread could not be read: %w", err)
+		}
+		t.Apply(f)
+	}
+	return t, nil
 }
 
 // announce records the session with its first run.

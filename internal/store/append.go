@@ -27,6 +27,11 @@ func (s *Store) Append(ctx context.Context, b event.Batch) ([]event.Fact, error)
 	for text, id := range a.names {
 		s.names.learn(text, id)
 	}
+	long := 0
+	for _, text := range a.blobs {
+		long += len(text)
+	}
+	s.tail.add(a.facts, long)
 	s.wakeAll()
 	return a.facts, nil
 }

@@ -26,15 +26,18 @@ func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fac
 			}
 		}()
 		version := int64(-1) // of the file before the page was read; not known until it is asked for
+		outside := false     // another process has committed, so memory does not have it all
 		for {
 			wake, open := s.waker() // before the page is read: what is committed while it is read ends the wait
+			facts, known := s.tail.after(after)
 			var err error
-			if next == nil {
-				next, err = s.facts.read.PrepareContext(ctx, factColumns+`f.seq > ? ORDER BY f.seq LIMIT ?`)
-			}
-			var facts []event.Fact
-			if err == nil {
-				facts, err = s.following(ctx, next, after)
+			if outside || !known {
+				if next == nil {
+					next, err = s.facts.read.PrepareContext(ctx, factColumns+`f.seq > ? ORDER BY f.seq LIMIT ?`)
+				}
+				if err == nil {
+					facts, err = s.following(ctx, next, after)
+				}
 			}
 			if ctx.Err() != nil || !open {
 				return
@@ -48,7 +51,10 @@ func (s *Store) Follow(ctx context.Context, after event.Seq) iter.Seq2[event.Fac
 			if len(facts) > 0 {
 				after = facts[len(facts)-1].Seq
 			}
-			if len(facts) < pageSize && !s.await(ctx, wake, tick.C, &version) {
+			if outside = len(facts) == pageSize; outside {
+				continue
+			}
+			if outside, open = s.await(ctx, wake, tick.C, &version); !open {
 				return
 			}
 		}
@@ -64,19 +70,20 @@ func (s *Store) following(ctx context.Context, next *sql.Stmt, after event.Seq) 
 	return s.collect(ctx, s.facts.read, rows)
 }
 
-// await waits for a commit, and brings version up to date. It is false if ctx ended.
-func (s *Store) await(ctx context.Context, wake <-chan struct{}, tick <-chan time.Time, version *int64) bool {
+// await waits for a commit, and brings version up to date. outside: it may be another process's. open is false if ctx
+// ended.
+func (s *Store) await(ctx context.Context, wake <-chan struct{}, tick <-chan time.Time, version *int64) (outside, open bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return false
+			return false, false
 		case <-wake:
-			return true
+			return false, true
 		case <-tick:
 			v, err := s.dataVersion(ctx)
 			if err != nil || v != *version {
 				*version = v
-				return true // an error shows itself when the page is read
+				return true, true // an error shows itself when the page is read
 			}
 		}
 	}

@@ -274,3 +274,40 @@ func TestFree(t *testing.T) {
 	close(stop)
 	<-done
 }
+
+// TestFollowAcrossStores: a follower sees every fact once and in order, whoever commits it, from memory or from the file.
+func TestFollowAcrossStores(t *testing.T) {
+	dir := t.TempDir()
+	a, b := open(t, dir), open(t, dir)
+	const n = 400
+	go func() {
+		for i := range n {
+			s := a
+			if i%7 < 3 {
+				s = b
+			}
+			long := ""
+			if i%50 == 49 {
+				long = strings.Repeat("x", 300<<10) // not held in memory
+			}
+			s.Append(context.Background(), event.Batch{Scope: event.Scope{Task: "tsk_A", Run: "run_A"}, Facts: []event.Draft{
+				{Data: event.RunStarted{}}, {Data: event.ContextTaken{Text: long}},
+			}})
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	want := event.Seq(1)
+	for f, err := range a.Follow(ctx, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Seq != want {
+			t.Fatalf("fact %d, want %d", f.Seq, want)
+		}
+		if want++; want > 2*n {
+			return
+		}
+	}
+	t.Fatalf("ended before fact %d", want)
+}

@@ -21,6 +21,10 @@ const (
 // Before the batch, end is called with the recorded process group of each tool call that was started; it ends what is
 // still alive of the group and tells whether anything was.
 func (l *Lease) Recover(ctx context.Context, end func(event.Group) bool) ([]event.Fact, error) {
+	any, err := l.s.facts.any(`SELECT 1 FROM run WHERE ended IS NULL LIMIT 1`)
+	if err != nil || !any {
+		return nil, err
+	}
 	runs, err := l.s.runs(ctx, `WHERE r.ended IS NULL ORDER BY r.accepted, r.id`)
 	if err != nil {
 		return nil, err

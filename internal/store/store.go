@@ -53,6 +53,8 @@ type Store struct {
 	wake   chan struct{} // closed and replaced with each commit
 	closed bool
 
+	tail tail
+
 	poll     sync.Mutex // guards what follows
 	pollConn *sql.Conn  // sees commits of every other connection; nil until somebody follows
 	pollStmt *sql.Stmt
