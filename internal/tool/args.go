@@ -18,8 +18,7 @@ const (
 //
 // It mends only what has one reading: no text or null is {}, an object inside a JSON string is that object, a string
 // where the schema wants a number, a boolean or a list is that value if the string spells one, and a number where it
-// wants a list is a list of one. Everything else
-// is a refusal that says where the arguments differ from the schema.
+// wants a list is a list of one. Everything else is a refusal that says where the arguments differ from the schema.
 func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, refusal *Refusal) {
 	bad := func(format string, a ...any) (json.RawMessage, bool, *Refusal) {
 		return nil, false, &Refusal{CodeBadArguments, fmt.Sprintf("the arguments of %s ", e.spec.Name) + fmt.Sprintf(format, a...) + "; nothing was done. Send the call again with arguments that fit the tool's schema."}
@@ -41,67 +40,65 @@ func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, ref
 	if v == nil || d.More() {
 		return bad("are not one JSON object")
 	}
-	if coerce(e.spec.Schema, v) {
+	schema, err := e.schema()
+	if err != nil {
+		return bad("cannot be checked (%v)", err)
+	}
+	if coerce(schema, v) {
 		out, err := json.Marshal(v)
 		if err != nil {
 			return bad("cannot be read (%v)", err)
 		}
 		raw, repaired = out, true
 	}
-	schema, err := e.schema()
-	if err != nil {
-		return bad("cannot be checked (%v)", err)
-	}
-	var plain any
-	if err := json.Unmarshal(raw, &plain); err != nil {
-		return bad("are not JSON (%v)", err)
-	}
-	if err := schema.Validate(plain); err != nil {
-		return bad("do not fit: %s", firstLine(err.Error()))
+	if wrong := schema.validate(v, ""); wrong != "" {
+		return bad("do not fit: %s", wrong)
 	}
 	return raw, repaired, nil
 }
 
 // coerce gives members of the arguments the type that the schema's top level wants, where their value has one reading.
-func coerce(schema json.RawMessage, v map[string]any) bool {
-	var sch struct {
-		Properties map[string]struct {
-			Type string `json:"type"`
-		} `json:"properties"`
-	}
-	if json.Unmarshal(schema, &sch) != nil {
-		return false
-	}
+func coerce(s *schema, v map[string]any) bool {
 	changed := false
-	for name, p := range sch.Properties {
-		if n, ok := v[name].(json.Number); ok && p.Type == "array" {
-			v[name], changed = []any{n}, true
-		}
-		s, ok := v[name].(string)
-		if !ok {
-			continue
-		}
-		s = strings.TrimSpace(s)
-		switch p.Type {
-		case "integer", "number":
-			if _, err := strconv.ParseFloat(s, 64); err == nil && json.Valid([]byte(s)) {
-				v[name], changed = json.Number(s), true
-			}
-		case "boolean":
-			if s == "true" || s == "false" {
-				v[name], changed = s == "true", true
-			}
-		case "array", "object":
-			open := map[string]string{"array": "[", "object": "{"}[p.Type]
-			if strings.HasPrefix(s, open) && json.Valid([]byte(s)) {
-				v[name], changed = json.RawMessage(s), true
-			}
+	for name, p := range s.Properties {
+		if x, ok := reading(v[name], p.Type); ok {
+			v[name], changed = x, true
 		}
 	}
 	return changed
 }
 
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
+// reading gives a value of another type that v can only mean.
+func reading(v any, want string) (any, bool) {
+	n, isNumber := v.(json.Number)
+	switch {
+	case isNumber && want == "array":
+		return []any{n}, true
+	case isNumber && want == "integer":
+		whole, zeros, _ := strings.Cut(n.String(), ".")
+		return json.Number(whole), zeros != "" && strings.Trim(zeros, "0") == ""
+	}
+	s, ok := v.(string)
+	if !ok {
+		return nil, false
+	}
+	s = strings.TrimSpace(s)
+	switch want {
+	case "integer", "number":
+		_, err := strconv.ParseFloat(s, 64)
+		return json.Number(s), err == nil && json.Valid([]byte(s))
+	case "boolean":
+		return s == "true", s == "true" || s == "false"
+	case "array", "object":
+		var x any
+		d := json.NewDecoder(strings.NewReader(s))
+		d.UseNumber()
+		if d.Decode(&x) != nil || d.More() {
+			return nil, false
+		}
+		_, isList := x.([]any)
+		_, isObject := x.(map[string]any)
+		return x, isList && want == "array" || isObject && want == "object"
+	}
+	return nil, false
 }

@@ -58,21 +58,27 @@ func dispatch(t *testing.T, tools []tool.Tool, calls ...event.ToolCall) (map[str
 
 func TestArguments(t *testing.T) {
 	tests := map[string]struct{ args, want, code, says string }{
-		"as they should be":         {args: `{"path": "x", "n": 1}`, want: `{"path": "x", "n": 1}`},
-		"double-encoded":            {args: `"{\"path\":\"x\"}"`, want: `{"path":"x"}`},
-		"numbers and truth as text": {args: `{"path":"x","n":"7","on":"true"}`, want: `{"n":7,"on":true,"path":"x"}`},
-		"a list as text":            {args: `{"path":"x","lines":"[1,2]"}`, want: `{"lines":[1,2],"path":"x"}`},
-		"a number for a list":       {args: `{"path":"x","lines":3}`, want: `{"lines":[3],"path":"x"}`},
-		"big numbers stay":          {args: `{"path":"x","lines":12345678901234567}`, want: `{"lines":[12345678901234567],"path":"x"}`},
-		"text that is text stays":   {args: `{"path":"7"}`, want: `{"path":"7"}`},
-		"nothing":                   {args: "", code: tool.CodeBadArguments, says: "path"},
-		"null":                      {args: "null", code: tool.CodeBadArguments, says: "path"},
-		"a list":                    {args: "[]", code: tool.CodeBadArguments, says: "JSON object"},
-		"cut":                       {args: `{"path":"x`, code: tool.CodeBadArguments, says: "JSON object"},
-		"two objects":               {args: `{"path":"x"}{"path":"y"}`, code: tool.CodeBadArguments, says: "one JSON object"},
-		"wrong type":                {args: `{"path":["x"]}`, code: tool.CodeBadArguments, says: "path"},
-		"half a number":             {args: `{"path":"x","n":1.5}`, code: tool.CodeBadArguments, says: "n"},
-		"not a number":              {args: `{"path":"x","n":"seven"}`, code: tool.CodeBadArguments, says: "n"},
+		"as they should be":           {args: `{"path": "x", "n": 1}`, want: `{"path": "x", "n": 1}`},
+		"double-encoded":              {args: `"{\"path\":\"x\"}"`, want: `{"path":"x"}`},
+		"numbers and truth as text":   {args: `{"path":"x","n":"7","on":"true"}`, want: `{"n":7,"on":true,"path":"x"}`},
+		"a list as text":              {args: `{"path":"x","lines":"[1,2]"}`, want: `{"lines":[1,2],"path":"x"}`},
+		"a number for a list":         {args: `{"path":"x","lines":3}`, want: `{"lines":[3],"path":"x"}`},
+		"big numbers stay":            {args: `{"path":"x","lines":12345678901234567}`, want: `{"lines":[12345678901234567],"path":"x"}`},
+		"text that is text stays":     {args: `{"path":"7"}`, want: `{"path":"7"}`},
+		"a whole number with a point": {args: `{"path":"x","n":2.0}`, want: `{"n":2,"path":"x"}`},
+		"null for what is left out":   {args: `{"path":"x","n":null}`, want: `{"path":"x","n":null}`},
+		"more than is described":      {args: `{"path":"x","risk":"low"}`, want: `{"path":"x","risk":"low"}`},
+		"a list of wrong things":      {args: `{"path":"x","lines":[1,"two"]}`, code: tool.CodeBadArguments, says: "lines[1] must be an integer"},
+		"what is missing":             {args: `{"n":1}`, code: tool.CodeBadArguments, says: "path is missing"},
+		"null for what is required":   {args: `{"path":null}`, code: tool.CodeBadArguments, says: "path must be a string"},
+		"nothing":                     {args: "", code: tool.CodeBadArguments, says: "path"},
+		"null":                        {args: "null", code: tool.CodeBadArguments, says: "path"},
+		"a list":                      {args: "[]", code: tool.CodeBadArguments, says: "JSON object"},
+		"cut":                         {args: `{"path":"x`, code: tool.CodeBadArguments, says: "JSON object"},
+		"two objects":                 {args: `{"path":"x"}{"path":"y"}`, code: tool.CodeBadArguments, says: "one JSON object"},
+		"wrong type":                  {args: `{"path":["x"]}`, code: tool.CodeBadArguments, says: "path"},
+		"half a number":               {args: `{"path":"x","n":1.5}`, code: tool.CodeBadArguments, says: "n"},
+		"not a number":                {args: `{"path":"x","n":"seven"}`, code: tool.CodeBadArguments, says: "n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,6 +91,30 @@ func TestArguments(t *testing.T) {
 				t.Errorf("malformed = %d", sum.Malformed)
 			}
 		})
+	}
+}
+
+// odd is a tool whose schema holds what servers do not agree on.
+type odd struct{ schema string }
+
+func (o odd) Spec() event.ToolSpec {
+	return event.ToolSpec{Name: "odd", Description: "d", Schema: json.RawMessage(o.schema)}
+}
+
+func (odd) Prepare(context.Context, json.RawMessage) (*tool.Prepared, error) {
+	return nil, &tool.Refusal{Code: "never", Text: "never"}
+}
+
+// TestSchemasOutsideThePart: what the arguments can't be checked against is not called.
+func TestSchemasOutsideThePart(t *testing.T) {
+	for _, s := range []string{
+		`{"type":"object","properties":{"a":{"anyOf":[{"type":"string"}]}}}`, `{"type":"array"}`, `{"type":"object","required":["a"]}`,
+		`{"type":"object","properties":{"a":{"type":"text"}}}`, `{"type":"object","properties":{"a":{"type":["string","null"]}}}`, `[]`,
+	} {
+		out, _ := dispatch(t, []tool.Tool{odd{s}}, event.ToolCall{ID: "1", Name: "odd", Args: "{}"})
+		if got := out["1"]; got.Code != tool.CodeBadArguments || !strings.Contains(got.Content, "cannot be checked") {
+			t.Errorf("%s: %+v", s, got)
+		}
 	}
 }
 
