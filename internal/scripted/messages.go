@@ -132,3 +132,22 @@ func history(m inMessage, at string) ([]Call, *problem) {
 	}
 	return out, nil
 }
+
+// alternate checks that people and model take turns after the system message, beginning with a person. Calls and their
+// results do not count. The rule and its words are those of Mistral's chat templates.
+func alternate(in []Message) *problem {
+	want := "user"
+	for i, m := range in {
+		switch {
+		case m.Role != "user" && m.Role != "assistant" || len(m.Calls) > 0:
+			continue
+		case m.Role != want:
+			return bad(fmt.Sprintf("messages[%d].role", i), "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.")
+		case want == "user":
+			want = "assistant"
+		default:
+			want = "user"
+		}
+	}
+	return nil
+}

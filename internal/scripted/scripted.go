@@ -27,8 +27,10 @@ type Script struct {
 	// Next, if not nil, is asked instead of Replies. Calls of it do not overlap.
 	Next func(Request) Reply
 	// Key, if not empty, must come as a bearer token, else the answer is 401.
-	Key    string
-	Models []string // what GET /v1/models lists; any model is served all the same. Default: "scripted"
+	Key string
+	// Alternate refuses histories that the chat templates of some models refuse: see alternate.
+	Alternate bool
+	Models    []string // what GET /v1/models lists; any model is served all the same. Default: "scripted"
 }
 
 // Reply is one answer. The zero value is an empty text that stopped.
@@ -159,6 +161,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) chat(out *writer, body []byte) {
 	req, p := parse(body)
+	if p == nil && s.script.Alternate {
+		p = alternate(req.Messages)
+	}
 	if p != nil {
 		out.fail(p)
 		return

@@ -203,6 +203,30 @@ func TestNext(t *testing.T) {
 
 const goodTool = `{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"a":{"type":["string","null"]},"b":{"type":"array","items":{"type":"integer"}}},"required":["a"]}}}`
 
+// TestAlternate: the roles that strict templates take, and those that they don't.
+func TestAlternate(t *testing.T) {
+	const (
+		sys = `{"role":"system","content":"s"},`
+		u   = `{"role":"user","content":"u"},`
+		a   = `{"role":"assistant","content":"a"},`
+		c   = `{"role":"assistant","content":null,"tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{}"}}]},`
+		r   = `{"role":"tool","tool_call_id":"1","content":"r"},`
+	)
+	for history, want := range map[string]int{
+		u: 200, sys + u: 200, u + a + u: 200, u + c + r: 200, u + c + r + a + u: 200, u + a: 200,
+		u + u: 400, sys + u + u: 400, u + a + a: 400, a + u: 400, u + c + r + u: 400,
+	} {
+		body := `{"model":"m","messages":[` + strings.TrimSuffix(history, ",") + "]}"
+		for strict, status := range map[bool]int{true: want, false: 200} {
+			_, url := start(t, scripted.Script{Alternate: strict, Replies: make([]scripted.Reply, 1)})
+			got, text, err := post(t, url, "", body)
+			if err != nil || got != status || got == 400 && !strings.Contains(text, "must alternate") {
+				t.Errorf("strict %v: %s: %d %s %v", strict, history, got, text, err)
+			}
+		}
+	}
+}
+
 // TestStrict has what the real services refuse, in their words.
 func TestStrict(t *testing.T) {
 	u := `{"role":"user","content":"hi"}`
