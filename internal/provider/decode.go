@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 
 	"overt/internal/llm"
 	"overt/internal/wire"
@@ -270,27 +271,9 @@ func (a *answer) delta(d raw) {
 // think takes reasoning from the first field that has any: gateways send the same text under two names.
 func (a *answer) think(fields [5]raw) {
 	for i, carrier := range [...]string{"reasoning_content", "reasoning", "reasoning_text", "thinking", "reasoning_details"} {
-		v := fields[i]
-		if v.kind() == '{' {
-			if t := v.get("text"); t.kind() == '"' {
-				v = t
-			} else {
-				v = v.get("content")
-			}
-		}
 		some := false
-		if v.kind() == '[' {
-			for part := range v.elements() {
-				for _, name := range [...]string{"text", "summary"} {
-					if t := part.get(name); t.kind() == '"' && len(t) > 2 {
-						a.add(llm.Reasoning, carrier, t)
-						some = true
-						break
-					}
-				}
-			}
-		} else if v.kind() == '"' && len(v) > 2 {
-			a.add(llm.Reasoning, carrier, v)
+		for t := range thoughts(fields[i]) {
+			a.add(llm.Reasoning, carrier, t)
 			some = true
 		}
 		if some {
@@ -299,26 +282,62 @@ func (a *answer) think(fields [5]raw) {
 	}
 }
 
+// thoughts gives the texts of a field of reasoning: a text, an object with one, or a list of such objects.
+func thoughts(v raw) iter.Seq[raw] {
+	return func(yield func(raw) bool) {
+		if v.kind() == '{' {
+			v = firstText(v, "text", "content")
+		}
+		if v.kind() != '[' {
+			if filled(v) {
+				yield(v)
+			}
+			return
+		}
+		for part := range v.elements() {
+			if t := firstText(part, "text", "summary"); filled(t) && !yield(t) {
+				return
+			}
+		}
+	}
+}
+
+// firstText gives the first of the members that is a text which is not empty; else the last.
+func firstText(v raw, names ...string) (t raw) {
+	for _, name := range names {
+		if t = v.get(name); filled(t) {
+			break
+		}
+	}
+	return t
+}
+
+// filled tells whether a value is a text that is not empty.
+func filled(v raw) bool { return v.kind() == '"' && len(v) > 2 }
+
 // parts takes content that came as a list: texts, and Mistral's thinking parts.
 func (a *answer) parts(list raw) {
 	for p := range list.elements() {
-		if p.kind() == '"' {
+		switch {
+		case p.kind() == '"':
 			a.add(llm.Text, "", p)
-			continue
-		}
-		switch p.get("type").text() {
-		case "thinking", "reasoning":
+		case p.get("type").text() == "thinking", p.get("type").text() == "reasoning":
 			for _, name := range [...]string{"thinking", "reasoning", "text"} {
-				v := p.get(name)
-				if v.kind() == '[' {
-					for t := range v.elements() {
-						a.add(llm.Reasoning, "content", t.get("text"))
-					}
-				}
-				a.add(llm.Reasoning, "content", v)
+				a.part(p.get(name))
 			}
 		default:
 			a.add(llm.Text, "", p.get("text"))
 		}
+	}
+}
+
+// part takes one member of a thinking part: a text, or a list of objects with one.
+func (a *answer) part(v raw) {
+	if v.kind() != '[' {
+		a.add(llm.Reasoning, "content", v)
+		return
+	}
+	for t := range v.elements() {
+		a.add(llm.Reasoning, "content", t.get("text"))
 	}
 }

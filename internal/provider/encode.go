@@ -244,7 +244,7 @@ func (m *chat) encodeAssistant(w *partWriter, blocks []llm.Block) {
 		w.close(`}`)
 		return
 	}
-	if m.o.Quirks.Reasoning == ReplayToolTurns {
+	if m.o.Quirks.Reasoning {
 		m.encodeReasoning(w, blocks)
 	}
 	w.raw(`,"tool_calls":[`)

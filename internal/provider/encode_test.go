@@ -79,7 +79,7 @@ func TestQuirksInRequests(t *testing.T) {
 	}{
 		{provider.Quirks{}, `{"role":"assistant","content":null,"tool_calls"`},
 		{provider.Quirks{EmptyContent: true}, `{"role":"assistant","content":"","tool_calls"`},
-		{provider.Quirks{Reasoning: provider.ReplayToolTurns}, `{"role":"assistant","content":null,"reasoning":"r","tool_calls"`},
+		{provider.Quirks{Reasoning: true}, `{"role":"assistant","content":null,"reasoning":"r","tool_calls"`},
 		{provider.QuirksFor("", "https://api.moonshot.cn/v1"), `{"role":"assistant","content":null,"reasoning_content":"r","tool_calls"`},
 		{provider.Quirks{NoStreamUsage: true}, `"stream":true,"messages"`},
 	} {
@@ -108,20 +108,20 @@ func serverOf(t *testing.T, m llm.Model, k *sink) string {
 func TestQuirksFor(t *testing.T) {
 	for _, c := range []struct {
 		preset, url string
-		want        provider.Replay
+		want        bool
 	}{
-		{"deepseek", "", provider.ReplayToolTurns},
-		{"", "https://api.deepseek.com/v1", provider.ReplayToolTurns},
-		{"", "https://DEEPSEEK.com.", provider.ReplayToolTurns},
-		{"", "https://api.deepseek.com.evil.example", ""},
-		{"", "https://notdeepseek.com", ""},
-		{"", "https://token-plan-cn.xiaomimimo.com/v1", provider.ReplayToolTurns},
-		{"", "https://api.moonshot.ai/v1", provider.ReplayToolTurns},
-		{"openai", "https://api.openai.com/v1", ""},
-		{"", "://", ""},
+		{"deepseek", "", true},
+		{"", "https://api.deepseek.com/v1", true},
+		{"", "https://DEEPSEEK.com.", true},
+		{"", "https://api.deepseek.com.evil.example", false},
+		{"", "https://notdeepseek.com", false},
+		{"", "https://token-plan-cn.xiaomimimo.com/v1", true},
+		{"", "https://api.moonshot.ai/v1", true},
+		{"openai", "https://api.openai.com/v1", false},
+		{"", "://", false},
 	} {
 		if got := provider.QuirksFor(c.preset, c.url).Reasoning; got != c.want {
-			t.Errorf("%q %q: %q", c.preset, c.url, got)
+			t.Errorf("%q %q: %v", c.preset, c.url, got)
 		}
 	}
 }

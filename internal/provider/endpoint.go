@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// ChatURL gives the URL of Chat Completions below a base URL as people write it: with or without a slash at the end,
+// chatURL gives the URL of Chat Completions below a base URL as people write it: with or without a slash at the end,
 // with or without a version. A base without a version segment (v1, v4, v1beta) gets v1; one that is the whole URL
 // already stays. A query of the base is kept.
-func ChatURL(base string) (string, error) {
+func chatURL(base string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", errors.New("the base URL must begin with http:// or https:// and name a host")
@@ -31,18 +31,10 @@ func versioned(path string) bool {
 	return regexp.MustCompile(`(^|/)v[0-9]+[a-z0-9]*(/|$)`).MatchString(path)
 }
 
-// Replay says which reasoning goes back to the server.
-type Replay string
-
-// Replays.
-const (
-	ReplayNever     Replay = "never"      // also the zero value
-	ReplayToolTurns Replay = "tool-turns" // with messages that have calls, as an empty text if there was none
-)
-
 // Quirks are the ways in which a server differs. The zero value is the common ground.
 type Quirks struct {
-	Reasoning Replay
+	// Reasoning goes back with messages that have calls, as an empty text if there was none.
+	Reasoning bool
 	// Carrier is the field in which reasoning goes back; "": the one that it came in.
 	Carrier string
 	// EmptyContent sends "" instead of null as the content of a message that has calls and no text.
@@ -72,7 +64,7 @@ func QuirksFor(preset, endpoint string) Quirks {
 			known = known || host == h || strings.HasSuffix(host, "."+h)
 		}
 		if known {
-			return Quirks{Reasoning: ReplayToolTurns, Carrier: "reasoning_content"}
+			return Quirks{Reasoning: true, Carrier: "reasoning_content"}
 		}
 	}
 	return Quirks{}

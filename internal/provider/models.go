@@ -3,9 +3,11 @@ package provider
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -16,7 +18,7 @@ const modelsTimeout = 5 * time.Second
 // Models lists the ids of the models that an endpoint offers (GET models below the base URL), in its order. Errors are
 // one line; no list in an answer is one.
 func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string, error) {
-	chat, err := ChatURL(endpoint)
+	chat, err := chatURL(endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -30,6 +32,9 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	res, err := c.Do(req)
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return nil, u.Err // its text holds the whole URL, with what may be secret in it
+	}
 	if err != nil {
 		return nil, err
 	}

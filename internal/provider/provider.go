@@ -26,7 +26,7 @@ import (
 // Options say whom to speak to.
 type Options struct {
 	Wire     *wire.Client
-	Endpoint string // base URL, see [ChatURL]
+	Endpoint string // base URL, as people write it: see chatURL
 	Key      string // "": none is sent
 	Name     string // of the provider, for messages to people
 	Model    string
@@ -37,7 +37,7 @@ type Options struct {
 // New gives the model that o names. It does no I/O. A URL that can't be used fails the call, with class Invalid.
 func New(o Options) llm.Model {
 	m := &chat{o: o}
-	m.url, m.urlErr = ChatURL(o.Endpoint)
+	m.url, m.urlErr = chatURL(o.Endpoint)
 	if u, err := url.Parse(m.url); err == nil {
 		m.host = u.Host
 	}
@@ -161,8 +161,10 @@ func wireError(err error, h *wire.Response, begun bool) *llm.Error {
 		return out
 	}
 	switch e.Kind {
-	case wire.Timeout, wire.Idle:
+	case wire.Timeout:
 		out.Class = llm.Timeout
+	case wire.Idle:
+		out.Class, out.Code = llm.Timeout, "idle"
 	case wire.Limit:
 		out.Class = llm.Malformed
 	case wire.Redirect:

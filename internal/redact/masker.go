@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// MinLength is the length in bytes from which a value is masked: a shorter one would be found in innocent text.
-	MinLength = 12
+	// minLength is the length in bytes from which a value is masked: a shorter one would be found in innocent text.
+	minLength = 12
 
 	prefix = "[masked:"
 )
@@ -57,10 +57,10 @@ func New() *Masker {
 }
 
 // Add makes value known by a name, which stands in its place from now on. It tells whether the value is masked: one
-// shorter than [MinLength] is not, nor is one that looks like a placeholder itself. A value that was known keeps its
+// shorter than minLength is not, nor is one that looks like a placeholder itself. A value that was known keeps its
 // first name.
 func (m *Masker) Add(name, value string) bool {
-	if len(value) < MinLength || strings.Contains(value, prefix) {
+	if len(value) < minLength || strings.Contains(value, prefix) {
 		return false
 	}
 	m.mu.Lock()
@@ -130,7 +130,7 @@ func (s *set) inBytes(text []byte) bool {
 func forms(value string) []string {
 	out := []string{value}
 	add := func(s string) {
-		if len(s) >= MinLength && !slices.Contains(out, s) {
+		if len(s) >= minLength && !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}

@@ -1,0 +1,65 @@
+package provider_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"overt/internal/llm"
+	"overt/internal/provider"
+	"overt/internal/wire"
+)
+
+// TestSilence: a reply that goes silent, or never begins, is told from other time-outs, so that it may be asked for
+// once more. A proxy on loopback stands for a server that is not local.
+func TestSilence(t *testing.T) {
+	for _, first := range []string{"", "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"} {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			io.Copy(io.Discard, r.Body) // net/http notices a client that leaves only once the body is read
+			if first != "" {
+				w.Write([]byte(first))
+				w.(http.Flusher).Flush()
+			}
+			<-r.Context().Done()
+		}))
+		defer proxy.Close()
+		c := wire.New(wire.Options{
+			Sink: &sink{}, Idle: 50 * time.Millisecond, Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) },
+		})
+		defer c.Close()
+		m := provider.New(provider.Options{Wire: c, Endpoint: "http://model.example/v1", Model: "m", Stream: true})
+		resp, err := m.Stream(ctxOf(t), say("x"), nil)
+		e := asError(t, err)
+		if e.Class != llm.Timeout || e.Code != "idle" || (text(resp, llm.Text) == "hi") != (first != "") {
+			t.Errorf("%q: %+v, %+v", first, e, resp)
+		}
+	}
+}
+
+// TestModelsErrors: no error shows the URL, which may hold a user and a password.
+func TestModelsErrors(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/loop"):
+			http.Redirect(w, r, r.URL.String(), http.StatusFound)
+		case strings.HasPrefix(r.URL.Path, "/odd"):
+			w.Header().Set("Location", "ftp://me:hunter2@x/")
+			w.WriteHeader(http.StatusFound)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	c := newWire(t, &sink{})
+	for _, base := range []string{"http://me:hunter2@127.0.0.1:1", "http://me:hunter2@" + host + "/loop", "http://me:hunter2@" + host + "/odd", "http://me:hunter2@" + host, "://me:hunter2@x"} {
+		list, err := provider.Models(ctxOf(t), c.HTTP(), base, "key")
+		if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "me:") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, %v", base, list, err)
+		}
+	}
+}
