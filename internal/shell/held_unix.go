@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -20,10 +22,10 @@ const (
 )
 
 // gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. What it
-// exports marks whatever comes of the command as a member of this very group: the leader's id and start time.
-const gate = `read -r word start <&3 && [ "$word" = go ] || exit 125
-export ` + marker + `="$$.$start"
-exec "$0" -c "$1" 3<&-`
+// exports marks whatever comes of the command as a member of this very group: the leader's id and start time. It is one
+// line, so that the command's own lines are counted from 1, and the same shell then runs the command: another one would
+// cost as much again as the command `echo`.
+const gate = `read -r word start <&3 && [ "$word" = go ] || exit 125; exec 3<&-; export ` + marker + `="$$.$start"; unset word start; eval "shift;$1"`
 
 // marker is the variable that the members of a group have.
 const marker = "OVERT_GROUP"
@@ -72,8 +74,9 @@ func (h *Held) launch(o Options) error {
 		wordW.Close()
 		return err
 	}
+	sh := shellPath()
 	h.cmd = &exec.Cmd{
-		Path: "/bin/sh", Args: []string{"/bin/sh", "-c", gate, shellPath(), o.Command}, Dir: o.Dir, Env: o.Env,
+		Path: sh, Args: []string{sh, "-c", gate, sh, o.Command}, Dir: o.Dir, Env: quiet(o.Env),
 		Stdout: outW, Stderr: outW, ExtraFiles: []*os.File{wordR}, SysProcAttr: attributes(),
 	}
 	err = h.cmd.Start()
@@ -86,6 +89,11 @@ func (h *Held) launch(o Options) error {
 	}
 	h.word, h.out, h.group = wordW, outR, identify(h.cmd.Process.Pid)
 	return nil
+}
+
+// quiet leaves out the variables that make a shell run a file before anything else: nothing runs before the word to go.
+func quiet(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "BASH_ENV=") || strings.HasPrefix(kv, "ENV=") })
 }
 
 func valid(s string) bool {

@@ -135,7 +135,7 @@ func TestEndGroup(t *testing.T) {
 // the group mark, or of its own if that is the zero value.
 func orphans(t *testing.T, boot string, mark shell.Group, attr *syscall.SysProcAttr) (group shell.Group, child int) {
 	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", "read x; exec 1>&-; export OVERT_GROUP=$x; sleep 60 & echo $! >pid")
+	cmd := exec.Command("/bin/sh", "-c", "read x; export OVERT_GROUP=$x; exec /bin/sh -c 'sleep 60 & echo $! >pid'")
 	cmd.Dir, cmd.SysProcAttr = t.TempDir(), attr
 	in, err := cmd.StdinPipe()
 	if err != nil {
