@@ -58,7 +58,7 @@ var owners = map[string][]string{
 	"github.com/spf13/pflag": {"internal/cli"},
 	"html/template":          {},
 	"os/signal":              {"internal/cli"},
-	"crypto/rand":            {"internal/app"},
+	"crypto/rand":            {"internal/app", "internal/shell"},
 	"math/rand":              {},
 	"math/rand/v2":           {"internal/app", "bench"},
 	"text/template":          {},

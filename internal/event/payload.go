@@ -235,6 +235,7 @@ type Group struct {
 	ID    int    `json:"id"`
 	Start uint64 `json:"start"`          // clock ticks after boot; 0: unknown
 	Boot  string `json:"boot,omitempty"` // names the start of the machine that both count from
+	Mark  string `json:"mark,omitempty"` // in the environment of every member
 }
 
 // ToolCompleted is the one outcome of a call, in whatever way it ended. Node.

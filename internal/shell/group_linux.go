@@ -2,7 +2,6 @@ package shell
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -48,9 +47,9 @@ var bootID = sync.OnceValue(func() string {
 	return strings.TrimSpace(string(id))
 })
 
-func identify(pid int) Group {
+func identify(pid int, mark string) Group {
 	s, _ := readStat(strconv.Itoa(pid))
-	return Group{ID: pid, Start: s.start, Boot: bootID()}
+	return Group{ID: pid, Start: s.start, Boot: bootID(), Mark: mark}
 }
 
 // EndGroup ends a process group that an earlier process recorded, if it is still that one, and tells whether it ended
@@ -58,7 +57,7 @@ func identify(pid int) Group {
 // where the leader is gone, a member must be left that carries the group's mark in its environment. A group of which
 // not all is known ends nothing.
 func EndGroup(g Group) bool {
-	if g.ID <= 1 || g.Start == 0 || g.Boot == "" || g.Boot != bootID() {
+	if g.ID <= 1 || g.Start == 0 || g.Mark == "" || g.Boot == "" || g.Boot != bootID() {
 		return false
 	}
 	if s, ok := readStat(strconv.Itoa(g.ID)); ok {
@@ -74,7 +73,7 @@ func EndGroup(g Group) bool {
 // hasMember looks for what is left of a group without its leader. The number may be in use again, for a group whose
 // leader has ended too.
 func hasMember(g Group) bool {
-	mark := fmt.Appendf(nil, "%s=%d.%d", marker, g.ID, g.Start)
+	mark := []byte(marker + "=" + g.Mark)
 	return slices.ContainsFunc(living(g.ID), func(s stat) bool {
 		env, err := os.ReadFile("/proc/" + s.pid + "/environ")
 		return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return bytes.Equal(kv, mark) })

@@ -10,7 +10,7 @@ func attributes() *syscall.SysProcAttr {
 }
 
 // identify knows the number only, without /proc.
-func identify(pid int) Group { return Group{ID: pid} }
+func identify(pid int, mark string) Group { return Group{ID: pid, Mark: mark} }
 
 // members is only told that there are some.
 func members(int) int { return 1 }

@@ -4,6 +4,7 @@ package shell
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -21,13 +22,12 @@ const (
 	drain = 50 * time.Millisecond
 )
 
-// gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. What it
-// exports marks whatever comes of the command as a member of this very group: the leader's id and start time. It is one
+// gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. It is one
 // line, so that the command's own lines are counted from 1, and the same shell then runs the command: another one would
 // cost as much again as the command `echo`.
-const gate = `read -r word start <&3 && [ "$word" = go ] || exit 125; exec 3<&-; export ` + marker + `="$$.$start"; unset word start; eval "shift;$1"`
+const gate = `read -r word <&3 && [ "$word" = go ] || exit 125; exec 3<&-; unset word; eval "shift;$1"`
 
-// marker is the variable that the members of a group have.
+// marker is the variable by which the members of a group are known once its leader is gone.
 const marker = "OVERT_GROUP"
 
 // Held is a command that has been started and has run nothing yet.
@@ -74,9 +74,9 @@ func (h *Held) launch(o Options) error {
 		wordW.Close()
 		return err
 	}
-	sh := shellPath()
+	sh, mark := shellPath(), rand.Text()
 	h.cmd = &exec.Cmd{
-		Path: sh, Args: []string{sh, "-c", gate, sh, o.Command}, Dir: o.Dir, Env: quiet(o.Env),
+		Path: sh, Args: []string{sh, "-c", gate, sh, o.Command}, Dir: o.Dir, Env: append(quiet(o.Env), marker+"="+mark),
 		Stdout: outW, Stderr: outW, ExtraFiles: []*os.File{wordR}, SysProcAttr: attributes(),
 	}
 	err = h.cmd.Start()
@@ -87,7 +87,7 @@ func (h *Held) launch(o Options) error {
 		outR.Close()
 		return err
 	}
-	h.word, h.out, h.group = wordW, outR, identify(h.cmd.Process.Pid)
+	h.word, h.out, h.group = wordW, outR, identify(h.cmd.Process.Pid, mark)
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) 
 		_, _ = h.out.WriteTo(kept)
 	}()
 	ended := make(chan error, 1)
-	_, _ = fmt.Fprintf(h.word, "go %d\n", h.group.Start) // fails only if the gate was killed, and then its status says so
+	_, _ = h.word.WriteString("go\n") // fails only if the gate was killed, and then its status says so
 	h.word.Close()
 	go func() { ended <- h.cmd.Wait() }()
 

@@ -111,10 +111,12 @@ func TestEndGroup(t *testing.T) {
 	h, dir, done := held(t, "sleep 60 & echo $! >pid; exec sleep 60")
 	g := h.Group()
 	child := waitPid(t, filepath.Join(dir, "pid"))
-	for name, other := range map[string]shell.Group{
-		"another start": {g.ID, g.Start + 1, g.Boot}, "an unknown start": {g.ID, 0, g.Boot},
-		"another boot": {g.ID, g.Start, "x"}, "an unknown boot": {g.ID, g.Start, ""},
+	for name, change := range map[string]func(*shell.Group){
+		"another start": func(g *shell.Group) { g.Start++ }, "an unknown start": func(g *shell.Group) { g.Start = 0 },
+		"another boot": func(g *shell.Group) { g.Boot = "x" }, "an unknown boot": func(g *shell.Group) { g.Boot = "" },
 	} {
+		other := g
+		change(&other)
 		if shell.EndGroup(other) || !alive(g.ID) || !alive(child) {
 			t.Errorf("ended a group of %s", name)
 		}
@@ -131,9 +133,9 @@ func TestEndGroup(t *testing.T) {
 	}
 }
 
-// orphans starts a group whose leader ends at once and whose child does not, and gives both. The child has the mark of
-// the group mark, or of its own if that is the zero value.
-func orphans(t *testing.T, boot string, mark shell.Group, attr *syscall.SysProcAttr) (group shell.Group, child int) {
+// orphans starts a group whose leader ends at once and whose child does not, and gives both. The mark of the group is
+// "this".
+func orphans(t *testing.T, boot string, mark string, attr *syscall.SysProcAttr) (group shell.Group, child int) {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "read x; export OVERT_GROUP=$x; exec /bin/sh -c 'sleep 60 & echo $! >pid'")
 	cmd.Dir, cmd.SysProcAttr = t.TempDir(), attr
@@ -144,11 +146,8 @@ func orphans(t *testing.T, boot string, mark shell.Group, attr *syscall.SysProcA
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	group = shell.Group{ID: cmd.Process.Pid, Start: startOf(t, cmd.Process.Pid), Boot: boot}
-	if mark.ID == 0 {
-		mark = group
-	}
-	if _, err := fmt.Fprintf(in, "%d.%d\n", mark.ID, mark.Start); err != nil {
+	group = shell.Group{ID: cmd.Process.Pid, Start: startOf(t, cmd.Process.Pid), Boot: boot, Mark: "this"}
+	if _, err := fmt.Fprintln(in, mark); err != nil {
 		t.Fatal(err)
 	}
 	in.Close()
@@ -165,7 +164,7 @@ func TestEndGroupWithoutLeader(t *testing.T) {
 		t.Skip("needs /proc")
 	}
 	own := &syscall.SysProcAttr{Setpgid: true}
-	for name, mark := range map[string]shell.Group{"another command": {ID: 77, Start: 7}, "a daemon": {ID: 1, Start: 1}} {
+	for name, mark := range map[string]string{"another command": "that", "a daemon": "other"} {
 		attr := own
 		if name == "a daemon" {
 			attr = &syscall.SysProcAttr{Setsid: true}
@@ -175,7 +174,7 @@ func TestEndGroupWithoutLeader(t *testing.T) {
 			t.Errorf("ended what was left of %s", name)
 		}
 	}
-	g, child := orphans(t, boot, shell.Group{}, own)
+	g, child := orphans(t, boot, "this", own)
 	if !shell.EndGroup(g) {
 		t.Error("did not end what was left")
 	}
@@ -191,7 +190,7 @@ func TestMark(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := h.Group()
-	want := "OVERT_GROUP=" + strconv.Itoa(g.ID) + "." + strconv.FormatUint(g.Start, 10)
+	want := "OVERT_GROUP=" + g.Mark
 	if !slices.Contains(strings.Split(string(env), "\x00"), want) {
 		t.Errorf("no %s in %q", want, env)
 	}

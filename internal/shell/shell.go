@@ -48,6 +48,7 @@ type Group struct {
 	ID    int    // of the group and its leader
 	Start uint64 // when the leader started, in clock ticks after boot; 0: unknown on this system
 	Boot  string // names the start of the machine since which both count; "": unknown
+	Mark  string // what OVERT_GROUP is in the environment of every member; no two groups have the same
 }
 
 // Outcome is how a command ended and what it wrote.

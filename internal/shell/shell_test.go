@@ -49,6 +49,7 @@ func TestOutcome(t *testing.T) {
 		{"signal", "kill -9 $$", "", -1, "killed"},
 		{"no input", "cat; echo end", "end\n", 0, ""},
 		{"no terminal", "test -t 0 || test -t 1 || echo none", "none\n", 0, ""},
+		{"nothing of the gate is left", `echo "$#:${word-unset}:$LINENO"; ( : <&3 ) 2>/dev/null || echo closed`, "0:unset:1\nclosed\n", 0, ""},
 		{"quotes arrive whole", `printf '%s|' "a b" 'c"d' "$0" | tail -c 20`, "a b|c\"d|/bin/bash|", 0, ""},
 		{"several lines", "x=1\necho $x\necho $((x+1))", "1\n2\n", 0, ""},
 		{"syntax error", "if", "", 2, ""},
@@ -272,5 +273,18 @@ func TestOrphanedGate(t *testing.T) {
 	waitGone(t, id)
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("the command ran")
+	}
+}
+
+// TestNothingRunsBeforeTheWord: a file that the environment names for shells to begin with is not run.
+func TestNothingRunsBeforeTheWord(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "first")
+	if err := os.WriteFile(file, []byte("touch "+filepath.Join(dir, "ran")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := run(t, shell.Options{Command: "echo x", Dir: dir, Env: append(os.Environ(), "BASH_ENV="+file, "ENV="+file)})
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil || o.Exit != 0 {
+		t.Errorf("it ran; exit %d", o.Exit)
 	}
 }
