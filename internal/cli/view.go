@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"iter"
+	"runtime/debug"
 	"sync"
 
 	"overt/internal/app"
@@ -51,6 +52,11 @@ func (p *program) show(ctx context.Context, a *app.App, r session.Receipt, v vie
 		if err == nil {
 			err = f.event(e)
 		}
+		if e.Kind == event.KindCallStarted && e.Step == longTask {
+			// From here on memory counts more than time: half the garbage, for one percent of the time. At the start it
+			// is the other way round, since a small heap would be collected all the time.
+			debug.SetGCPercent(50)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -60,6 +66,12 @@ func (p *program) show(ctx context.Context, a *app.App, r session.Receipt, v vie
 	}
 	return nil, context.Cause(ctx)
 }
+
+// longTask is the step at which a task counts as long.
+const longTask = 32
+
+// maxEnded bounds what a merger remembers of the past.
+const maxEnded = 256
 
 // merger puts deltas between the facts that they belong between: after the fact that they follow, and not after the end
 // of what they are about, which has the whole text.
@@ -81,6 +93,9 @@ func (m *merger) event(e trace.Event) error {
 	m.last = event.Seq(e.Seq)
 	switch e.Payload.(type) {
 	case event.CallCompleted, event.CallFailed, event.ToolCompleted:
+		if len(m.ended) > maxEnded { // deltas are not late by that much
+			clear(m.ended)
+		}
 		m.ended[e.Subject] = true
 	}
 	if m.err = m.v.event(e); m.err != nil {

@@ -64,9 +64,7 @@ func (v *textView) event(e trace.Event) error {
 			v.title(t)
 		}
 	case event.FileChanged:
-		if t := v.tools[e.Subject]; t != nil {
-			v.block(strings.Split(strings.TrimRight(d.Diff, "\n"), "\n"), 40)
-		}
+		v.block(strings.Split(strings.TrimRight(d.Diff, "\n"), "\n"), 40)
 	case event.ToolCompleted:
 		v.completed(e.Subject, d)
 	case event.RunCompleted:
@@ -193,6 +191,7 @@ func (v *textView) decided(id string, d event.ToolDecided) {
 
 func (v *textView) completed(id string, d event.ToolCompleted) {
 	t := v.tools[id]
+	delete(v.tools, id)
 	if t == nil { // it never came to a decision
 		t = &toolLine{title: d.Name}
 	}

@@ -54,8 +54,11 @@ type sentPart struct {
 	id     int64
 	size   int64 // as kept
 	masked int
-	sum    hash.Cloner
+	sum    hash.Cloner // of the body up to here; nil for all but the last parts, where the next request begins to differ
 }
+
+// keptSums is for how many of the last parts the hash is kept. Each takes 200 bytes.
+const keptSums = 8
 
 // Sent implements [wire.Sink].
 func (c *Captures) Sent(ctx context.Context, s wire.Sent) (wire.Kept, error) {
@@ -98,6 +101,9 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 		return wire.Kept{}, err
 	}
 	same := l.same(s.Body)
+	if same > 0 && l.parts[same-1].sum == nil {
+		same = 0 // hashed anew
+	}
 	l.parts = slices.Delete(l.parts, same, len(l.parts))
 	for _, p := range s.Body[same:] {
 		if err := c.add(l, p); err != nil {
@@ -202,6 +208,9 @@ func (c *Captures) add(l *lane, p wire.Part) error {
 	var err error
 	next.id, err = c.putPart(p.Owner, data)
 	l.parts = append(l.parts, next)
+	if old := len(l.parts) - 1 - keptSums; old >= 0 {
+		l.parts[old].sum = nil
+	}
 	return err
 }
 

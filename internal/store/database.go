@@ -19,7 +19,7 @@ import (
 const busyTimeout = 5 * time.Second
 
 // settings holds for every connection. Caches are small: a task's hot pages fit, and the system caches the file anyway.
-const settings = "?_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-1024)"
+const settings = "?_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=synchronous(NORMAL)&_pragma=cache_size(-384)"
 
 // database is one SQLite file: the connection that writes and a pool of connections that only read.
 type database struct {
