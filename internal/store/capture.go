@@ -258,7 +258,8 @@ func (c *Captures) received(id int64, r wire.Received, kept wire.Kept, body []by
 		if response, err = c.putBody(kept, ids); err != nil {
 			return err
 		}
-		timing = c.pack.deflate(appendTiming(nil, r.Chunks))
+		enc, data := c.pack.pack(appendTiming(nil, r.Chunks))
+		timing = append([]byte{byte(enc)}, data...)
 	}
 	if r.Status != 0 {
 		var err error

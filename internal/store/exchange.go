@@ -110,7 +110,10 @@ func (c *Captures) fill(ctx context.Context, out *Capture, url, header, request 
 	if out.Response, err = c.body(ctx, response.Int64); err != nil {
 		return err
 	}
-	times, err := c.pack.unpack(encDeflate, timing)
+	if len(timing) == 0 {
+		return errTiming
+	}
+	times, err := c.pack.unpack(int(timing[0]), timing[1:])
 	if err != nil {
 		return err
 	}

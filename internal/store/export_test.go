@@ -56,7 +56,7 @@ func Dictionary1() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(dictio
 
 // Pack compresses and gives back.
 func Pack(data []byte) (stored int, back []byte, err error) {
-	p := &packer{}
+	p := &packer{seen: packWarm}
 	enc, out := p.pack(data)
 	back, err = p.unpack(enc, out)
 	return len(out), back, err

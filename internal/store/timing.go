@@ -10,7 +10,7 @@ import (
 
 // The times of a response are kept as unsigned varints, as encoding/binary writes them: the number of chunks, the length of
 // each, then for each the microseconds since the chunk before (the first: since the request was sent). Lengths together
-// and differences compress well; pairs of lengths and times do not.
+// and differences compress well; pairs of lengths and times do not. In the file a byte with the form of the rest comes first.
 
 func appendTiming(out []byte, chunks []wire.Chunk) []byte {
 	out = binary.AppendUvarint(out, uint64(len(chunks)))

@@ -49,7 +49,7 @@ CREATE TABLE body (
 CREATE TABLE capture (
   id INTEGER PRIMARY KEY, call TEXT NOT NULL UNIQUE, lane TEXT NOT NULL, prev INTEGER, shared INTEGER NOT NULL, -- equal leading parts with prev
   method TEXT NOT NULL, url INTEGER NOT NULL, request_headers INTEGER NOT NULL, request INTEGER NOT NULL REFERENCES body, sent INTEGER NOT NULL, -- url, headers: part ids
-  status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- deflated varints
+  status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- a byte for the form, then varints
   ended INTEGER, error TEXT);
 CREATE TABLE chunk (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, bytes INTEGER NOT NULL, enc INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE migration (name TEXT PRIMARY KEY, applied TEXT NOT NULL);
