@@ -8,6 +8,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,21 +90,19 @@ func (f *failure) Error() string { return f.detail }
 
 // open records the start and what the sources give.
 func (t *turn) open(ctx context.Context) error {
-	if err := t.append(ctx, event.Draft{Subject: t.scope.Run, Data: event.RunStarted{}}); err != nil {
-		return err
-	}
+	started := event.Draft{Subject: t.scope.Run, Data: event.RunStarted{}}
 	var offers []prompt.Fragment
 	for _, src := range t.Sources {
 		f, err := src.Gather(ctx)
 		if err != nil {
-			return &failure{code: "context", detail: err.Error()}
+			return cmp.Or(t.append(ctx, started), error(&failure{code: "context", detail: err.Error()}))
 		}
 		offers = append(offers, f...)
 	}
 	want := event.ContextHead{
 		Provider: t.Info.Provider, Protocol: t.Info.Protocol, Model: t.Info.Model, Tools: t.Tools.Set.Specs(),
 	}
-	return t.append(ctx, prompt.Choose(t.Thread, want, offers)...)
+	return t.append(ctx, append([]event.Draft{started}, prompt.Choose(t.Thread, want, offers)...)...)
 }
 
 // step makes one model call and runs the calls of its answer. done: there is a final answer.
