@@ -29,10 +29,10 @@ var imports = map[string]string{
 	"internal/agent":    "llm event prompt tool",
 	// what plugs into the kernel
 	"internal/instruction":  "event prompt",
-	"internal/tool/builtin": "event policy workspace shell prompt instruction tool",
+	"internal/tool/builtin": "event policy workspace shell tool",
 	// the two doors
 	"internal/session": "llm event policy redact prompt tool agent store",
-	"internal/trace":   "llm event redact wire store",
+	"internal/trace":   "event store",
 	// wiring
 	"internal/app": "*", // but cli, see below
 	"internal/cli": "*",
