@@ -40,7 +40,8 @@ func samples() []event.Payload {
 		event.ContextPacked{Items: []event.PackedItem{{Source: "s", Name: "n", Version: "v", Reason: "r", Priority: 1, Estimate: 2, Choice: "include"}}},
 		event.ContextTaken{Source: "s", Name: "n", Version: "v", Place: "here", Reason: "r", Text: "t", Supersedes: 3, Untrusted: true},
 		event.MessageAdded{Role: "assistant", Origin: "model", Cut: "length", Dropped: 1, Blocks: []event.Block{
-			{Type: "text", Text: "hi"}, {Type: "reasoning", Text: "hm", Carrier: "reasoning_content"},
+			{Type: "text", Text: "hi"},
+			{Type: "reasoning", Text: "hm", Carrier: "reasoning_content"},
 			{Type: "call", Call: &event.ToolCall{ID: "tcl_1", Given: "a1", Name: "x", Args: `{"a": "é<&>"}`}},
 		}},
 		event.CallStarted{Lane: "l", Purpose: "chat", Attempt: 2, Provider: "p", Protocol: "q", Model: "m", Head: 3, Leaf: 4, Estimate: 5, Repairs: 1},

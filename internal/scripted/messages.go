@@ -119,8 +119,10 @@ func history(m inMessage, at string) ([]Call, *problem) {
 		case c.ID == "":
 			return nil, bad(at+".id", "Missing required parameter: '%s.id'.", at)
 		case len(c.ID) > 40:
-			return nil, &problem{status: 400, param: at + ".id", code: "string_above_max_length",
-				message: fmt.Sprintf("Invalid '%s.id': string too long. Expected a string with maximum length 40, but got a string with length %d instead.", at, len(c.ID))}
+			return nil, &problem{
+				status: 400, param: at + ".id", code: "string_above_max_length",
+				message: fmt.Sprintf("Invalid '%s.id': string too long. Expected a string with maximum length 40, but got a string with length %d instead.", at, len(c.ID)),
+			}
 		case slices.ContainsFunc(out, func(o Call) bool { return o.ID == c.ID }):
 			return nil, bad(at+".id", "Duplicate value for 'tool_call_id' of '%s'", c.ID)
 		case !goodName(c.Function.Name):

@@ -158,8 +158,10 @@ func tools(in []inTool, given bool) ([]Tool, *problem) {
 		return nil, bad("tools", "Invalid 'tools': empty array. Expected an array with minimum length 1, but got an empty array instead.")
 	}
 	if len(in) > 128 {
-		return nil, &problem{status: 400, param: "tools", code: "array_above_max_length",
-			message: fmt.Sprintf("Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length %d instead.", len(in))}
+		return nil, &problem{
+			status: 400, param: "tools", code: "array_above_max_length",
+			message: fmt.Sprintf("Invalid 'tools': array too long. Expected an array with maximum length 128, but got an array with length %d instead.", len(in)),
+		}
 	}
 	var out []Tool
 	for i, t := range in {
@@ -175,8 +177,10 @@ func tools(in []inTool, given bool) ([]Tool, *problem) {
 			return nil, bad("tools", "Tool names must be unique: '%s' is given twice.", f.Name)
 		}
 		if why := checkSchema(f.Parameters); why != "" {
-			return nil, &problem{status: 400, param: param + ".parameters", code: "invalid_function_parameters",
-				message: fmt.Sprintf("Invalid schema for function '%s': %s", f.Name, why)}
+			return nil, &problem{
+				status: 400, param: param + ".parameters", code: "invalid_function_parameters",
+				message: fmt.Sprintf("Invalid schema for function '%s': %s", f.Name, why),
+			}
 		}
 		out = append(out, Tool{f.Name, f.Description, f.Parameters})
 	}

@@ -19,13 +19,17 @@ import (
 
 func sendAndReceive(t testing.TB, s *store.Store, call, body string) {
 	t.Helper()
-	sent := wire.Sent{ID: call, Lane: "run_A", Method: "POST", URL: "http://u:p@h/v1?key=" + body, At: time.UnixMilli(1000),
-		Header: http.Header{"X-Note": {body}}, Body: []wire.Part{{Owner: "msg_A-1", Bytes: []byte(body)}}}
+	sent := wire.Sent{
+		ID: call, Lane: "run_A", Method: "POST", URL: "http://u:p@h/v1?key=" + body, At: time.UnixMilli(1000),
+		Header: http.Header{"X-Note": {body}}, Body: []wire.Part{{Owner: "msg_A-1", Bytes: []byte(body)}},
+	}
 	if _, err := s.Captures().Sent(t.Context(), sent); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Captures().Received(t.Context(), wire.Received{ID: call, Status: 200, Header: http.Header{"X-Echo": {body}}, Body: []byte(body),
-		Chunks: []wire.Chunk{{Bytes: len(body), After: time.Millisecond}}, At: time.UnixMilli(2000)}); err != nil {
+	if _, err := s.Captures().Received(t.Context(), wire.Received{
+		ID: call, Status: 200, Header: http.Header{"X-Echo": {body}}, Body: []byte(body),
+		Chunks: []wire.Chunk{{Bytes: len(body), After: time.Millisecond}}, At: time.UnixMilli(2000),
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -49,17 +53,21 @@ func join(parts []wire.Part) (out []byte) {
 // TestExchange: what comes back is what went in, byte for byte.
 func TestExchange(t *testing.T) {
 	s := open(t, t.TempDir())
-	sent := wire.Sent{ID: "cal_A-1.1", Lane: "run_A", Method: "POST", URL: "https://h/v1/chat", At: time.UnixMilli(1_700_000_000_001).UTC(),
+	sent := wire.Sent{
+		ID: "cal_A-1.1", Lane: "run_A", Method: "POST", URL: "https://h/v1/chat", At: time.UnixMilli(1_700_000_000_001).UTC(),
 		Header: http.Header{"Content-Type": {"application/json"}, "X-A": {"1", "<2>"}},
-		Body:   []wire.Part{{Owner: "head", Bytes: []byte(`{"m":[`)}, {Owner: "empty"}, {Owner: "msg_A-1", Bytes: []byte("\x00\xff bytes")}, {Bytes: []byte(`]}`)}}}
+		Body:   []wire.Part{{Owner: "head", Bytes: []byte(`{"m":[`)}, {Owner: "empty"}, {Owner: "msg_A-1", Bytes: []byte("\x00\xff bytes")}, {Bytes: []byte(`]}`)}},
+	}
 	if _, err := s.Captures().Sent(t.Context(), sent); err != nil {
 		t.Fatal(err)
 	}
 	if c := capture(t, s, sent.ID); c.Ended != nil || c.Status != nil || c.Response != nil || c.Error != nil {
 		t.Errorf("under way it is %+v", c)
 	}
-	got := wire.Received{ID: sent.ID, Status: 429, Header: http.Header{"Retry-After": {"2"}}, At: time.UnixMilli(1_700_000_000_999).UTC(),
-		Body: bytes.Repeat([]byte("data: x\n\n"), 20_000), Err: errors.New("cut off")}
+	got := wire.Received{
+		ID: sent.ID, Status: 429, Header: http.Header{"Retry-After": {"2"}}, At: time.UnixMilli(1_700_000_000_999).UTC(),
+		Body: bytes.Repeat([]byte("data: x\n\n"), 20_000), Err: errors.New("cut off"),
+	}
 	for rest := len(got.Body); rest > 0; rest -= min(rest, 4096) {
 		got.Chunks = append(got.Chunks, wire.Chunk{Bytes: min(rest, 4096), After: time.Duration(len(got.Chunks)) * 1001 * time.Microsecond})
 	}
@@ -108,17 +116,21 @@ func TestNoResponse(t *testing.T) {
 
 func TestCaptureMasking(t *testing.T) {
 	s := open(t, t.TempDir())
-	sent := wire.Sent{ID: "c", Lane: "l", Method: "POST", URL: "http://me:pw@h/v1?api_key=abc&q=" + secret, At: time.UnixMilli(1),
+	sent := wire.Sent{
+		ID: "c", Lane: "l", Method: "POST", URL: "http://me:pw@h/v1?api_key=abc&q=" + secret, At: time.UnixMilli(1),
 		Header: http.Header{"Authorization": {"Bearer x"}, "X-Api-Key": {"x"}, "Cookie": {"x"}, "X-Note": {"a " + secret}},
-		Body:   []wire.Part{{Owner: "a", Bytes: []byte("x " + secret)}, {Owner: "b", Bytes: []byte(secret + secret)}}}
+		Body:   []wire.Part{{Owner: "a", Bytes: []byte("x " + secret)}, {Owner: "b", Bytes: []byte(secret + secret)}},
+	}
 	k, err := s.Captures().Sent(t.Context(), sent)
 	want := "x [masked:KEY][masked:KEY][masked:KEY]"
 	if err != nil || k != (wire.Kept{Bytes: int64(len(want)), SHA256: sha256.Sum256([]byte(want)), Masked: 3}) {
 		t.Errorf("kept %+v, %v", k, err)
 	}
 	// The secret spans the chunks in which it came.
-	k, err = s.Captures().Received(t.Context(), wire.Received{ID: "c", Status: 400, Body: []byte("bad key " + secret), At: time.UnixMilli(2),
-		Header: http.Header{"Set-Cookie": {"x"}, "X-Echo": {secret}}, Chunks: []wire.Chunk{{Bytes: 12}, {Bytes: 15}}})
+	k, err = s.Captures().Received(t.Context(), wire.Received{
+		ID: "c", Status: 400, Body: []byte("bad key " + secret), At: time.UnixMilli(2),
+		Header: http.Header{"Set-Cookie": {"x"}, "X-Echo": {secret}}, Chunks: []wire.Chunk{{Bytes: 12}, {Bytes: 15}},
+	})
 	if err != nil || k.Masked != 1 {
 		t.Errorf("kept %+v, %v", k, err)
 	}

@@ -75,8 +75,10 @@ func TestAgainstMemory(t *testing.T) {
 }
 
 func drawBatch(t *rapid.T, task string, written event.Seq) event.Batch {
-	b := event.Batch{Scope: event.Scope{Task: task, Run: rapid.SampledFrom([]string{"", "run_R", "run_S"}).Draw(t, "run"),
-		Session: "ses_A", Step: rapid.IntRange(0, 3).Draw(t, "step")}}
+	b := event.Batch{Scope: event.Scope{
+		Task: task, Run: rapid.SampledFrom([]string{"", "run_R", "run_S"}).Draw(t, "run"),
+		Session: "ses_A", Step: rapid.IntRange(0, 3).Draw(t, "step"),
+	}}
 	if rapid.Bool().Draw(t, "keyed") {
 		b.Key = rapid.SampledFrom([]string{"k1", "k2", "k3"}).Draw(t, "key")
 		b.Fingerprint = rapid.SampledFrom([]string{"", "f"}).Draw(t, "fingerprint")
@@ -275,8 +277,10 @@ func TestUnknownKind(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := all(t, s.Read(t.Context(), event.Path{Task: "tsk_A", Facts: true}))
-	want := event.Fact{Seq: 2, Time: time.UnixMilli(5).UTC(), Kind: "later.kind", V: 3, Scope: event.Scope{Task: "tsk_A"},
-		Data: event.Unknown{K: "later.kind", Raw: []byte(`{"a":1}`)}}
+	want := event.Fact{
+		Seq: 2, Time: time.UnixMilli(5).UTC(), Kind: "later.kind", V: 3, Scope: event.Scope{Task: "tsk_A"},
+		Data: event.Unknown{K: "later.kind", Raw: []byte(`{"a":1}`)},
+	}
 	if len(got) != 2 || !reflect.DeepEqual(got[1], want) {
 		t.Errorf("got %+v", got)
 	}

@@ -62,8 +62,10 @@ func child(ctx context.Context, name, dir string) error {
 // appendAndTell appends a batch and prints the number of its last fact once it is committed.
 func appendAndTell(ctx context.Context, s *store.Store, i int) error {
 	sc := event.Scope{Task: "tsk_CHILD", Run: fmt.Sprintf("run_C%d", os.Getpid()), Step: i}
-	b := event.Batch{Scope: sc, Facts: []event.Draft{{Subject: "x", Data: event.ToolStarted{Name: "run_command", ReadOnly: i%5 != 0}},
-		{Data: text(strings.Repeat(strconv.Itoa(i), i%3000))}}}
+	b := event.Batch{Scope: sc, Facts: []event.Draft{
+		{Subject: "x", Data: event.ToolStarted{Name: "run_command", ReadOnly: i%5 != 0}},
+		{Data: text(strings.Repeat(strconv.Itoa(i), i%3000))},
+	}}
 	facts, err := s.Append(ctx, b)
 	if err == nil {
 		fmt.Println("fact", facts[len(facts)-1].Seq)

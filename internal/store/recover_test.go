@@ -46,7 +46,8 @@ func TestRecover(t *testing.T) {
 	put(t, s, sc, event.Draft{Subject: "cal_R-1.1", Data: event.CallStarted{Lane: "run_R", Attempt: 1}})
 	put(t, s, sc, event.Draft{Subject: "cal_R-1.1", Data: event.CallCompleted{HTTP: 200}},
 		event.Draft{Subject: "msg_R-1", Data: event.MessageAdded{Role: "assistant", Blocks: []event.Block{
-			call("tcl_R-1.1", "read_file"), call("tcl_R-1.2", "run_command"), call("tcl_R-1.3", "edit_file"), call("tcl_R-1.4", "run_command"), call("tcl_R-1.5", "write_file")}}})
+			call("tcl_R-1.1", "read_file"), call("tcl_R-1.2", "run_command"), call("tcl_R-1.3", "edit_file"), call("tcl_R-1.4", "run_command"), call("tcl_R-1.5", "write_file"),
+		}}})
 	put(t, s, sc, event.Draft{Subject: "tcl_R-1.1", Data: event.ToolStarted{Name: "read_file", ReadOnly: true}})
 	put(t, s, sc, event.Draft{Subject: "tcl_R-1.1", Data: event.ToolCompleted{Name: "read_file", Status: "ok"}})
 	put(t, s, sc, event.Draft{Subject: "tcl_R-1.2", Data: event.ToolStarted{Name: "run_command", Group: &event.Group{ID: 77, Start: 7}}})
@@ -96,9 +97,12 @@ func TestRecover(t *testing.T) {
 		}
 	}
 	want := []outcome{
-		{event.KindToolCompleted, "tcl_R-1.2", "interrupted"}, {event.KindToolCompleted, "tcl_R-1.3", "interrupted"},
-		{event.KindToolCompleted, "tcl_R-1.4", "interrupted"}, {event.KindToolCompleted, "tcl_R-1.5", "skipped"},
-		{event.KindCallFailed, "cal_R-1.2", "interrupted"}, {event.KindQuestionAnswered, "qst_R-1.5", "void"},
+		{event.KindToolCompleted, "tcl_R-1.2", "interrupted"},
+		{event.KindToolCompleted, "tcl_R-1.3", "interrupted"},
+		{event.KindToolCompleted, "tcl_R-1.4", "interrupted"},
+		{event.KindToolCompleted, "tcl_R-1.5", "skipped"},
+		{event.KindCallFailed, "cal_R-1.2", "interrupted"},
+		{event.KindQuestionAnswered, "qst_R-1.5", "void"},
 		{event.KindRunInterrupted, "run_R", "process died"},
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -50,8 +50,10 @@ func (r *requests) step() {
 }
 
 func (r *requests) sent(call string) wire.Sent {
-	return wire.Sent{ID: call, Lane: "run_R", Method: "POST", URL: "http://localhost/v1/chat/completions", At: time.UnixMilli(int64(1000 * (r.n + 1))),
-		Header: http.Header{"Content-Type": {"application/json"}}, Body: append(r.body[:len(r.body):len(r.body)], r.tail)}
+	return wire.Sent{
+		ID: call, Lane: "run_R", Method: "POST", URL: "http://localhost/v1/chat/completions", At: time.UnixMilli(int64(1000 * (r.n + 1))),
+		Header: http.Header{"Content-Type": {"application/json"}}, Body: append(r.body[:len(r.body):len(r.body)], r.tail),
+	}
 }
 
 func quote(s string) string {
@@ -144,17 +146,22 @@ func record(t testing.TB, s *store.Store, content func(n int) string, n int) (un
 		r.step()
 		unique += int64(len(r.last[0]) + len(r.last[1]))
 		body, chunks := r.answer()
-		response, err := s.Captures().Received(t.Context(), wire.Received{ID: call, Status: 200, Body: body, Chunks: chunks, At: sent.At,
-			Header: http.Header{"Content-Type": {"text/event-stream"}, "Date": {sent.At.Format(time.RFC1123)}, "X-Request-Id": {fmt.Sprintf("%x", sha256.Sum256([]byte(call)))[:32]}}})
+		response, err := s.Captures().Received(t.Context(), wire.Received{
+			ID: call, Status: 200, Body: body, Chunks: chunks, At: sent.At,
+			Header: http.Header{"Content-Type": {"text/event-stream"}, "Date": {sent.At.Format(time.RFC1123)}, "X-Request-Id": {fmt.Sprintf("%x", sha256.Sum256([]byte(call)))[:32]}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		in, out := int64(900*i), int64(150)
-		put(event.Draft{Subject: call, Data: event.CallCompleted{HTTP: 200, ProviderID: fmt.Sprint("chatcmpl-", i), Finish: "tool_calls",
+		put(event.Draft{Subject: call, Data: event.CallCompleted{
+			HTTP: 200, ProviderID: fmt.Sprint("chatcmpl-", i), Finish: "tool_calls",
 			Usage:    event.Usage{Fresh: &in, Output: &out, Coverage: "complete", Raw: json.RawMessage(fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":150}`, in))},
-			Exchange: event.Exchange{Request: kept(request), Response: kept(response), FirstByteMS: 300, DurationMS: 1900}}},
+			Exchange: event.Exchange{Request: kept(request), Response: kept(response), FirstByteMS: 300, DurationMS: 1900},
+		}},
 			event.Draft{Subject: fmt.Sprintf("msg_01JD8Z6Q3X-%d", i), Data: event.MessageAdded{Role: "assistant", Origin: "model", Blocks: []event.Block{
-				{Type: "text", Text: r.last[0]}, {Type: "call", Call: &event.ToolCall{ID: tool, Given: fmt.Sprint("call_", i), Name: "read_file", Args: `{"path":"a"}`}}}}})
+				{Type: "text", Text: r.last[0]}, {Type: "call", Call: &event.ToolCall{ID: tool, Given: fmt.Sprint("call_", i), Name: "read_file", Args: `{"path":"a"}`}},
+			}}})
 		put(event.Draft{Subject: tool, Data: event.ToolDecided{Name: "read_file", Effects: []event.Effect{{Kind: "read", Target: "a"}}, Verdict: "allow"}},
 			event.Draft{Subject: tool, Data: event.ToolStarted{Name: "read_file", ReadOnly: true}})
 		put(event.Draft{Subject: tool, Data: event.ToolCompleted{Name: "read_file", Status: "ok", Content: r.last[1], Bytes: 3000}})
@@ -205,8 +212,10 @@ func TestSize(t *testing.T) {
 			dir := t.TempDir()
 			s := open(t, dir)
 			unique := record(t, s, tt.content(t), 400)
-			projections := map[string]bool{"task": true, "task_list": true, "task_parent": true, "run": true, "run_open": true,
-				"run_task": true, "call": true, "call_task": true, "call_lane": true}
+			projections := map[string]bool{
+				"task": true, "task_list": true, "task_parent": true, "run": true, "run_open": true,
+				"run_task": true, "call": true, "call_task": true, "call_lane": true,
+			}
 			var total int64
 			for _, file := range []string{"overt.db", "captures.db"} {
 				for name, n := range tableBytes(t, filepath.Join(dir, file)) {

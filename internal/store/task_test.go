@@ -46,10 +46,14 @@ func TestProjections(t *testing.T) {
 	put(t, s, sc, event.Draft{Subject: sc.Run, Data: event.RunFailed{Code: "limit.steps"}})
 
 	calls := []store.Call{
-		{Seq: 6, ID: "cal_R-1.1", Task: "tsk_A", Run: "run_R", Step: 1, Attempt: 1, Lane: "run_R", Purpose: "chat", Provider: "p", Protocol: "openai-chat",
-			Model: "m1", Status: store.CallFailed, HTTP: ptr(429), Usage: event.Usage{Coverage: "unavailable"}, DurationMS: ptr(int64(5))},
-		{Seq: 8, ID: "cal_R-1.2", Task: "tsk_A", Run: "run_R", Step: 1, Attempt: 2, Lane: "run_R", Purpose: "chat", Provider: "p", Protocol: "openai-chat",
-			Model: "m1", Status: store.CallCompleted, HTTP: ptr(200), Usage: usage, FirstByteMS: ptr(int64(3)), DurationMS: ptr(int64(9))},
+		{
+			Seq: 6, ID: "cal_R-1.1", Task: "tsk_A", Run: "run_R", Step: 1, Attempt: 1, Lane: "run_R", Purpose: "chat", Provider: "p", Protocol: "openai-chat",
+			Model: "m1", Status: store.CallFailed, HTTP: ptr(429), Usage: event.Usage{Coverage: "unavailable"}, DurationMS: ptr(int64(5)),
+		},
+		{
+			Seq: 8, ID: "cal_R-1.2", Task: "tsk_A", Run: "run_R", Step: 1, Attempt: 2, Lane: "run_R", Purpose: "chat", Provider: "p", Protocol: "openai-chat",
+			Model: "m1", Status: store.CallCompleted, HTTP: ptr(200), Usage: usage, FirstByteMS: ptr(int64(3)), DurationMS: ptr(int64(9)),
+		},
 	}
 	if got, err := s.Calls(t.Context(), "tsk_A"); err != nil || !reflect.DeepEqual(got, calls) {
 		t.Errorf("calls\n%+v, %v\nwant\n%+v", got, err, calls)
@@ -73,8 +77,10 @@ func TestFindTask(t *testing.T) {
 		appendFacts(t, s, event.Scope{Task: id}, text("x"))
 	}
 	appendFacts(t, s, event.Scope{Task: "tsk_01CC1234"}, text("y"))
-	for ref, want := range map[string]string{"tsk_01AAXYZW": "tsk_01AAXYZW", "1234": "tsk_01CC1234", "CC1234": "tsk_01CC1234",
-		"BBXYZW": "tsk_01BBXYZW", "_%34": "tsk_01DD_%34", "last": "tsk_01CC1234"} {
+	for ref, want := range map[string]string{
+		"tsk_01AAXYZW": "tsk_01AAXYZW", "1234": "tsk_01CC1234", "CC1234": "tsk_01CC1234",
+		"BBXYZW": "tsk_01BBXYZW", "_%34": "tsk_01DD_%34", "last": "tsk_01CC1234",
+	} {
 		if got, err := s.FindTask(t.Context(), ref); err != nil || got.ID != want {
 			t.Errorf("%q is %q, %v; want %q", ref, got.ID, err, want)
 		}

@@ -185,8 +185,12 @@ func TestWriteFile(t *testing.T) {
 		args args
 		code string
 	}{
-		{args{"path": "bin", "content": "x"}, "binary"}, {args{"path": "dir", "content": "x"}, "not_regular"}, {args{"path": "../x", "content": "x"}, "outside"},
-		{args{"path": "n", "content": "a\x00b"}, "binary"}, {args{"path": "n", "content": "k=" + event.MaskPrefix + "key]"}, "masked_secret"}, {args{"path": "f/x", "content": "x"}, "not_found"},
+		{args{"path": "bin", "content": "x"}, "binary"},
+		{args{"path": "dir", "content": "x"}, "not_regular"},
+		{args{"path": "../x", "content": "x"}, "outside"},
+		{args{"path": "n", "content": "a\x00b"}, "binary"},
+		{args{"path": "n", "content": "k=" + event.MaskPrefix + "key]"}, "masked_secret"},
+		{args{"path": "f/x", "content": "x"}, "not_found"},
 	} {
 		_, err := b.call("write_file", c.args)
 		b.refused(err, c.code)

@@ -76,8 +76,10 @@ func TestMaskedHowever(t *testing.T) {
 	for name, text := range map[string][]string{
 		"run_command": {`{"command":"echo ` + masked + `"}`, `{"command":"x","cwd":"` + masked + `"}`},
 		"write_file":  {`{"path":"n","content":"` + masked + `"}`, `{"path":"` + masked + `","content":"x"}`},
-		"edit_file": {`{"path":"f","old_string":"x","new_string":"` + masked + `"}`, `{"path":"f","old_string":"` + masked + `","new_string":"y"}`,
-			`{"path":"` + masked + `","old_string":"x","new_string":"y"}`},
+		"edit_file": {
+			`{"path":"f","old_string":"x","new_string":"` + masked + `"}`, `{"path":"f","old_string":"` + masked + `","new_string":"y"}`,
+			`{"path":"` + masked + `","old_string":"x","new_string":"y"}`,
+		},
 	} {
 		for _, raw := range text {
 			_, err := b.tools[name].Prepare(t.Context(), json.RawMessage(raw))
