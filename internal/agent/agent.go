@@ -49,6 +49,9 @@ type Outcome struct {
 // maxBad is the number of steps in a row without a usable reply after which the turn fails as protocol.
 const maxBad = 3
 
+// maxDenied is the number of steps in a row whose calls were all denied after which the turn ends.
+const maxDenied = 5
+
 // Turn works on the input that the thread ends with. Its error means that the record could not be kept: whatever else
 // goes wrong is an Outcome.
 func Turn(ctx context.Context, s event.Scope, o Options) (Outcome, error) {
@@ -71,6 +74,8 @@ type turn struct {
 	scope   event.Scope
 	run     string // the run's letters
 	n       int    // steps begun
+	steps   int    // of these, those that brought an answer
+	denied  int    // steps in a row whose calls were all denied
 	bad     int    // replies in a row that brought nothing
 	usage   sum
 	unasked int
@@ -116,6 +121,7 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	t.steps++
 	switch calls := t.Thread.Open(); {
 	case r.Finish == llm.ContentFilter: // whatever calls came with it, the answer is not what was meant
 		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the provider's content filter stopped the answer"}
@@ -129,14 +135,20 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// dispatch runs the calls. Steps in which no call could even be read count against the turn.
+// dispatch runs the calls. Steps in which no call could even be read, or none was allowed, count against the turn.
 func (t *turn) dispatch(ctx context.Context, calls []event.ToolCall) error {
 	sum, err := t.Tools.Dispatch(ctx, t.scope, t.Log, calls)
 	t.unasked += sum.Unasked
 	if err != nil {
 		return err
 	}
-	if sum.Malformed < len(calls) {
+	if t.denied++; sum.Denied < len(calls) {
+		t.denied = 0
+	}
+	switch {
+	case t.denied >= maxDenied: // a model that knows no other way would go on for ever
+		return &failure{code: "denied", detail: fmt.Sprintf("every tool call of %d steps in a row was denied", maxDenied)}
+	case sum.Malformed < len(calls):
 		t.bad = 0
 		return ctx.Err()
 	}
@@ -195,15 +207,15 @@ func (t *turn) end(ctx context.Context, err error) (Outcome, error) {
 	var last event.Payload
 	switch {
 	case err == nil:
-		last = event.RunCompleted{Answer: t.answer, Steps: t.n, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunCompleted{Answer: t.answer, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
 	case ctx.Err() != nil:
-		last = event.RunCancelled{By: "person", Steps: t.n, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunCancelled{By: "person", Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
 	case errors.As(err, &f):
 		last = event.RunFailed{
-			Code: f.code, Detail: f.detail, Class: string(f.class), HTTP: f.http, Steps: t.n, Usage: t.usage.total(), Denied: t.unasked,
+			Code: f.code, Detail: f.detail, Class: string(f.class), HTTP: f.http, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked,
 		}
 	default:
-		last = event.RunFailed{Code: "internal", Detail: err.Error(), Steps: t.n, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunFailed{Code: "internal", Detail: err.Error(), Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
 	}
 	ctx = context.WithoutCancel(ctx)
 	if aerr := t.close(ctx); aerr != nil {

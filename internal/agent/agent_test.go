@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -396,6 +397,19 @@ func TestPermission(t *testing.T) {
 			t.Errorf("outcome = %+v", out)
 		}
 	})
+}
+
+// TestDeniedForEver: a model that asks again and again for what it may not have does not go on without end.
+func TestDeniedForEver(t *testing.T) {
+	var script []reply
+	for i := range 20 {
+		script = append(script, calls(llm.ToolCalls, call("a", "change", fmt.Sprintf(`{"path":"%d"}`, i))))
+	}
+	s := &scene{profile: policy.AskFirst, model: &model{script: script}}
+	out := s.turn(t, context.Background())
+	if p, ok := out.Fact.Data.(event.RunFailed); !ok || p.Code != "denied" || p.Denied != 5 || len(s.model.requests) != 5 {
+		t.Errorf("after %d calls: %+v", len(s.model.requests), out.Fact.Data)
+	}
 }
 
 func TestMaskedSecretsAreNeverRun(t *testing.T) {

@@ -196,6 +196,8 @@ func statusOf(end event.Payload) int {
 			return statusConfig
 		case strings.HasPrefix(e.Code, "limit."):
 			return statusLimit
+		case e.Code == "denied":
+			return statusDenied
 		}
 		return statusFailed
 	}

@@ -46,7 +46,7 @@ type RunCompleted struct {
 
 // RunFailed ends a run without an answer.
 type RunFailed struct {
-	Code   string `json:"code"`             // provider, protocol, limit.steps, storage, internal
+	Code   string `json:"code"`             // provider, protocol, denied, context, limit.steps, storage, internal
 	Detail string `json:"detail,omitempty"` // one line for people, masked
 	Class  string `json:"class,omitempty"`  // provider: the class of the last call's failure
 	HTTP   int    `json:"http,omitempty"`

@@ -28,7 +28,8 @@ type Dispatcher struct {
 
 // Summary counts how the calls of a batch ended.
 type Summary struct {
-	Unasked   int // denied because nobody could be asked
+	Denied    int // by rule, by profile, by the person, or because nobody could be asked
+	Unasked   int // of these, because nobody could be asked
 	Malformed int // unknown tools and arguments that do not fit
 }
 
@@ -141,7 +142,10 @@ func (b *batch) finish(ctx context.Context, j *job) {
 		return
 	}
 	drafts, denial := b.consent(ctx, j)
-	if denial == nil && ctx.Err() != nil { // stopped while the person said yes
+	switch {
+	case denial != nil && denial.Status == event.StatusDenied:
+		b.count(func(s *Summary) { s.Denied++ })
+	case denial == nil && ctx.Err() != nil: // stopped while the person said yes
 		denial = skipped()
 	}
 	if denial != nil {
