@@ -70,14 +70,31 @@ func EndGroup(g Group) bool {
 	return syscall.Kill(-g.ID, syscall.SIGKILL) == nil
 }
 
+// looks is how often a group is listed before an environment that reads as empty counts as one without our mark.
+const looks = 10
+
 // hasMember looks for what is left of a group without its leader. The number may be in use again, for a group whose
-// leader has ended too.
+// leader has ended too. While a process changes programs, for some microseconds, the kernel shows no environment of it;
+// that answers nothing, and listing all processes again takes longer than the change.
 func hasMember(g Group) bool {
 	mark := []byte(marker + "=" + g.Mark)
-	return slices.ContainsFunc(living(g.ID), func(s stat) bool {
-		env, err := os.ReadFile("/proc/" + s.pid + "/environ")
-		return err == nil && slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return bytes.Equal(kv, mark) })
-	})
+	for range looks {
+		unknown := false
+		for _, s := range living(g.ID) {
+			env, err := os.ReadFile("/proc/" + s.pid + "/environ")
+			if err != nil {
+				continue
+			}
+			if slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return bytes.Equal(kv, mark) }) {
+				return true
+			}
+			unknown = unknown || len(env) == 0
+		}
+		if !unknown {
+			return false
+		}
+	}
+	return false
 }
 
 // members counts the living processes of a group.

@@ -133,12 +133,15 @@ func TestEndGroup(t *testing.T) {
 	}
 }
 
-// orphans starts a group whose leader ends at once and whose child does not, and gives both. The mark of the group is
-// "this".
-func orphans(t *testing.T, boot string, mark string, attr *syscall.SysProcAttr) (group shell.Group, child int) {
+// orphans starts a group whose leader ends at once and whose child, a script, does not, and gives both. The mark of the
+// group is "this".
+func orphans(t *testing.T, boot, mark string, attr *syscall.SysProcAttr, script string) (group shell.Group, child int) {
 	t.Helper()
-	cmd := exec.Command("/bin/sh", "-c", "read x; export OVERT_GROUP=$x; exec /bin/sh -c 'sleep 60 & echo $! >pid'")
+	cmd := exec.Command("/bin/sh", "-c", "read x; export OVERT_GROUP=$x; exec /bin/sh -c '/bin/sh child & echo $! >pid'")
 	cmd.Dir, cmd.SysProcAttr = t.TempDir(), attr
+	if err := os.WriteFile(filepath.Join(cmd.Dir, "child"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -169,29 +172,61 @@ func TestEndGroupWithoutLeader(t *testing.T) {
 		if name == "a daemon" {
 			attr = &syscall.SysProcAttr{Setsid: true}
 		}
-		g, child := orphans(t, boot, mark, attr)
+		g, child := orphans(t, boot, mark, attr, "exec sleep 60")
 		if shell.EndGroup(g) || !alive(child) {
 			t.Errorf("ended what was left of %s", name)
 		}
 	}
-	g, child := orphans(t, boot, "this", own)
+	g, child := orphans(t, boot, "this", own, "exec sleep 60")
 	if !shell.EndGroup(g) {
 		t.Error("did not end what was left")
 	}
 	waitGone(t, child)
 }
 
+// TestEndGroupAmidExec: a member is known also while it changes programs, when the kernel shows no environment of it.
+func TestEndGroupAmidExec(t *testing.T) {
+	boot := start(t, shell.Options{Command: "true"}).Group().Boot
+	if boot == "" {
+		t.Skip("needs /proc")
+	}
+	for range 20 {
+		// What is left runs itself again and again: every fifth look at it meets a change.
+		g, child := orphans(t, boot, "this", &syscall.SysProcAttr{Setpgid: true}, "exec /bin/sh child")
+		if !shell.EndGroup(g) {
+			t.Fatal("did not end what was left")
+		}
+		waitGone(t, child)
+	}
+}
+
+// environ waits for the environment of a process, which reads as empty while it changes programs.
+func environ(t *testing.T, pid int) []string {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(env) > 0 {
+			return strings.Split(string(env), "\x00")
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d has no environment", pid)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // TestMark: whatever a command starts has the mark by which it is known once the leader is gone.
 func TestMark(t *testing.T) {
 	h, dir, done := held(t, "sleep 60 & echo $! >pid; wait")
 	child := waitPid(t, filepath.Join(dir, "pid"))
-	env, err := os.ReadFile("/proc/" + strconv.Itoa(child) + "/environ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	env := environ(t, child)
 	g := h.Group()
 	want := "OVERT_GROUP=" + g.Mark
-	if !slices.Contains(strings.Split(string(env), "\x00"), want) {
+	if !slices.Contains(env, want) {
 		t.Errorf("no %s in %q", want, env)
 	}
 	shell.EndGroup(g)
