@@ -251,9 +251,8 @@ func TestEnviron(t *testing.T) {
 
 // TestOrphanedGate starts a command held in a process that then dies, and sees that nothing ran.
 func TestOrphanedGate(t *testing.T) {
-	dir := t.TempDir()
-	if os.Getenv("SHELL_TEST_ORPHAN") != "" {
-		h, err := shell.Start(shell.Options{Command: "touch " + os.Getenv("SHELL_TEST_ORPHAN"), Dir: dir, Env: os.Environ()})
+	if dir := os.Getenv("SHELL_TEST_ORPHAN"); dir != "" { // the other process: it leaves nothing, as it ends without a clean-up
+		h, err := shell.Start(shell.Options{Command: "touch ran", Dir: dir, Env: os.Environ()})
 		if err != nil {
 			os.Exit(1)
 		}
@@ -263,15 +262,15 @@ func TestOrphanedGate(t *testing.T) {
 		}
 		select {}
 	}
-	ran := filepath.Join(dir, "ran")
-	out, _ := self(t, "TestOrphanedGate", "SHELL_TEST_ORPHAN="+ran).Output()
+	dir := t.TempDir()
+	out, _ := self(t, "TestOrphanedGate", "SHELL_TEST_ORPHAN="+dir).Output()
 	f := strings.Fields(string(out))
 	if len(f) < 2 || f[0] != "group" {
 		t.Fatalf("the child said %q", out)
 	}
 	id, _ := strconv.Atoi(f[1])
 	waitGone(t, id)
-	if _, err := os.Stat(ran); err == nil {
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
 		t.Error("the command ran")
 	}
 }
