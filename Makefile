@@ -1,5 +1,5 @@
-# Targets of the project. None of them touches a person's data: everything is built below bin/ and .cache/, and tests and
-# demonstrations that need a home make one of their own.
+# Targets of the project. What is built goes below bin/ and .cache/; tests make themselves the homes that they need. Only
+# `make demo` writes elsewhere, to the state folder, as `overt demo` does; and `make setup` installs programs if it may.
 
 GO      ?= go
 GOFLAGS_BUILD = -trimpath -ldflags="-s -w"
@@ -21,7 +21,7 @@ quick:                 ## all Go tests; needs Go and git only
 setup:                 ## what the full tests need beyond Go: gcc and python3, installed where that is possible
 	scripts/setup
 
-test: setup            ## everything: the tests under the race detector, and the checks
+test: setup            ## the tests under the race detector
 	$(GO) vet $(PKGS)
 	scripts/test $(PKGS)
 
@@ -30,8 +30,8 @@ check:                 ## static checks, with the tools pinned in tools.mod
 	$(GO) tool -modfile=tools.mod staticcheck $(PKGS)
 	@out=$$($(GO) tool -modfile=tools.mod gofumpt -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
 
-bench: build           ## the figures of docs/targets.md, as ratios against bench/floor
-	$(GO) run ./bench
+bench:                 ## the figures of docs/targets.md, as ratios against bench/floor; a glance with BENCH=-quick
+	$(GO) run ./bench $(BENCH)
 
 fuzz:                  ## each fuzz target for FUZZTIME (default 30s)
 	scripts/fuzz
