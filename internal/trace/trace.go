@@ -24,20 +24,20 @@ type Reader struct{ s *store.Store }
 func New(s *store.Store) *Reader { return &Reader{s} }
 
 // Event is the public form of a fact: what stream-json, and later the workbench and exports, give out. Fields are added,
-// never renamed. Prev is the number of the event before it in the same stream, 0 for the first.
+// never renamed.
 type Event struct {
-	Seq     int64           `json:"seq"`
-	Prev    int64           `json:"prev"`
-	Time    time.Time       `json:"time"`
-	Kind    event.Kind      `json:"kind"`
-	V       int             `json:"v"`
-	Session string          `json:"session,omitempty"`
-	Task    string          `json:"task,omitempty"`
-	Turn    string          `json:"turn,omitempty"`
-	Run     string          `json:"run,omitempty"`
-	Step    int             `json:"step,omitempty"`
-	Subject string          `json:"subject,omitempty"`
-	Data    json.RawMessage `json:"data"`
+	Seq     int64           `json:"seq"`               // its number in the record of the workspace
+	Prev    int64           `json:"prev"`              // the seq of the event before it in this stream, 0 for the first; another one: some were lost
+	Time    time.Time       `json:"time"`              // when it was committed, in UTC
+	Kind    event.Kind      `json:"kind"`              // what happened; says what data holds
+	V       int             `json:"v"`                 // the version of the kind's data; fields are only added
+	Session string          `json:"session,omitempty"` // the run of the program
+	Task    string          `json:"task,omitempty"`    // the line of work, with all its turns
+	Turn    string          `json:"turn,omitempty"`    // the input up to its end; has the letters of its run
+	Run     string          `json:"run,omitempty"`     // the execution; one kind that ends a run is its last
+	Step    int             `json:"step,omitempty"`    // the model's answer and its tool calls, from 1; absent: of no step
+	Subject string          `json:"subject,omitempty"` // the id of what it is about: a call, tool call, message, question, run, task, session
+	Data    json.RawMessage `json:"data"`              // the payload, below
 	// Payload is Data for readers in Go.
 	Payload event.Payload `json:"-"`
 }
