@@ -234,12 +234,14 @@ func cell(s string) string {
 // eventReference shows the kinds of facts and their payloads. Types come from the structs, sentences from their comments.
 func eventReference(t testing.TB) string {
 	docs := comments(t, filepath.Join("..", "event", "payload.go"))
+	envelope := comments(t, filepath.Join("..", "trace", "trace.go"))
 	var b strings.Builder
 	b.WriteString("# Events\n" + generated + "\nFacts in their public form: what `--output stream-json` writes, one a line, and what `overt task show --json` lists under\n" +
 		"`events`. A node is part of what later requests contain; a barrier is on the disk before what follows it happens.\n\n" +
-		comments(t, filepath.Join("..", "trace", "trace.go"))["Event"] + "\n\n")
-	writeFields(&b, docs, reflect.TypeFor[trace.Event]())
-	b.WriteString("\n| kind | node | barrier | ends a run |\n| --- | --- | --- | --- |\n")
+		envelope["Event"] + "\n\n")
+	writeFields(&b, envelope, reflect.TypeFor[trace.Event]())
+	writeStream(t, &b)
+	b.WriteString("\n# Kinds\n\n| kind | node | barrier | ends a run |\n| --- | --- | --- | --- |\n")
 	kinds := event.Kinds()
 	nested := map[reflect.Type]bool{}
 	for _, k := range kinds {
@@ -265,6 +267,30 @@ func eventReference(t testing.TB) string {
 		writeFields(&b, docs, typ)
 	}
 	return b.String()
+}
+
+// writeStream says what is particular to the lines of stream-json. The examples are what the view writes.
+func writeStream(t testing.TB, b *strings.Builder) {
+	b.WriteString("\n# The lines of stream-json\n\nThe stream is that of one run: it begins with `run.accepted` (`prev` 0) and ends with the kind that ends the run. So it has\n" +
+		"no `session.started`, and no `task.created` of a new task either: that comes before the run. `overt task show --json` has the\nwhole task, all its runs in one chain.\n\n" +
+		"Between the facts there are lines for text while it arrives, `call.delta` for a model's and `tool.delta` for a tool's:\n\n```json\n")
+	v := &streamView{p: &program{System: System{Out: b}}}
+	for _, d := range []event.Delta{
+		{Subject: "cal_06h2l8tero4h1es8c8-1.1", Part: "text", Text: "The test "},
+		{Subject: "cal_06h2l8tero4h1es8c8-1.1", Part: "text", From: 9, Text: "fails"},
+		{Subject: "tcl_06h2l8tero4h1es8c8-1.1", Part: "output", Text: "ok\n"},
+	} {
+		if err := v.delta(d); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.WriteString("```\n\n| field | type | meaning |\n| --- | --- | --- |\n" +
+		"| `kind` | string | `call.delta` or `tool.delta`; no kind of fact |\n" +
+		"| `subject` | string | the call or tool call whose text it is; its `call.started` or `tool.started` came before |\n" +
+		"| `part` | string | `text` or `reasoning` of a call, `output` of a tool call |\n" +
+		"| `from` | number | how many characters (code points) of this part were given out before; more than you have: some were lost |\n" +
+		"| `text` | string | what is new, masked |\n\n" +
+		"Deltas have no `seq` and are not kept. A slow reader loses some, never a fact: a model's text is in `message.added`, and\nwhat the model gets of an output in `tool.completed`.\n")
 }
 
 // payload is an empty payload of a kind.
