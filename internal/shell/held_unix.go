@@ -15,12 +15,8 @@ import (
 	"time"
 )
 
-const (
-	// grace is how long a group may take to end by itself after SIGTERM.
-	grace = 200 * time.Millisecond
-	// drain is how long output is read after the end, when something outside the group holds the pipe open.
-	drain = 50 * time.Millisecond
-)
+// grace is how long a group may take to end by itself after SIGTERM.
+const grace = 200 * time.Millisecond
 
 // gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. It is one
 // line, so that the command's own lines are counted from 1, and the same shell then runs the command: another one would
@@ -145,10 +141,10 @@ func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) 
 	defer h.out.Close()
 
 	kept := newKeeper(show)
-	read := make(chan struct{})
+	read, open := make(chan struct{}), false
 	go func() {
 		defer close(read)
-		_, _ = h.out.WriteTo(kept)
+		open = (&collector{out: h.out, to: kept}).all(h.cmd.Process.Pid)
 	}()
 	ended := make(chan error, 1)
 	_, _ = h.word.WriteString("go\n") // fails only if the gate was killed, and then its status says so
@@ -159,9 +155,9 @@ func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) 
 	if left := endLeft(h.cmd.Process.Pid); !o.TimedOut && !o.Cancelled {
 		o.Left = left
 	}
-	_ = h.out.SetReadDeadline(time.Now().Add(drain))
+	_ = h.out.SetReadDeadline(time.Now())
 	<-read
-	o.Output = kept.end()
+	o.Open, o.Output = open, kept.end()
 	o.Took = time.Since(began)
 	return o, err
 }

@@ -58,6 +58,7 @@ type Outcome struct {
 	TimedOut  bool   // the time limit passed, and the group was ended
 	Cancelled bool   // the context ended, and the group was ended
 	Left      int    // processes that the command had left behind, and that were ended
+	Open      bool   // a process outside the group holds the output still; what it writes from now on is not in Output
 	Output
 	Took time.Duration
 }

@@ -163,3 +163,18 @@ func text(t target, data []byte) error {
 func spec(name, description, schema string) event.ToolSpec {
 	return event.ToolSpec{Name: name, Description: strings.TrimSpace(description), Schema: json.RawMessage(schema)}
 }
+
+// count says how many of something there are.
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+func was(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}

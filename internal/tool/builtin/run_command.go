@@ -133,7 +133,10 @@ func outcome(o shell.Outcome) (*tool.Result, error) {
 	var b strings.Builder
 	b.WriteString(first)
 	if o.Left > 0 {
-		fmt.Fprintf(&b, "; %d processes left behind were ended", o.Left)
+		fmt.Fprintf(&b, "; %s left behind %s ended", count(o.Left, "process", "processes"), was(o.Left))
+	}
+	if o.Open {
+		b.WriteString("; a process that it started holds the output still, what that writes from now on is not shown")
 	}
 	if o.Head == "" {
 		b.WriteString("; no output")

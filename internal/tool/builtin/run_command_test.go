@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestRunCommand(t *testing.T) {
 		{args{"command": "cat f", "cwd": "in"}, "", "", "exit 0\nx\n", 0},
 		{args{"command": "cat f", "cwd": filepath.Join(b.dir, "sub")}, "", "", "exit 0\nx\n", 0},
 		{args{"command": "echo a; sleep 60", "timeout": 1}, "timed_out", "timed_out", "timed out after 1 s; the command and what it had started were ended\na\n", -1},
-		{args{"command": "sleep 60 & echo a"}, "", "", "exit 0; 1 processes left behind were ended\na\n", 0},
+		{args{"command": "sleep 60 & echo a"}, "", "", "exit 0; 1 process left behind was ended\na\n", 0},
 		{args{"command": `printf '\033[31mred\033[0m\r\n10%%\r20%%\n'`}, "", "", "exit 0\nred\n20%\n", 0},
 	} {
 		r := b.must("run_command", c.args)
@@ -45,6 +46,31 @@ func TestRunCommand(t *testing.T) {
 	r := b.must("run_command", args{"command": "seq 1 100000"})
 	if !r.Cut || r.Bytes != 588895 || !strings.Contains(r.Content, "\n[578895 characters left out]\n") || !strings.HasPrefix(r.Content, "exit 0\n1\n2\n") || !strings.HasSuffix(r.Content, "\n100000\n") {
 		t.Errorf("long output: cut %v, bytes %d, content %d", r.Cut, r.Bytes, len(r.Content))
+	}
+}
+
+// TestRunCommandDaemon: a process that left the command's group may stay, and the result says that its output is not all.
+func TestRunCommandDaemon(t *testing.T) {
+	if _, err := os.Stat("/usr/bin/setsid"); err != nil {
+		t.Skip("needs setsid")
+	}
+	b := setUp(t, nil)
+	r := b.must("run_command", args{"command": "setsid sh -c 'echo $$ >pid; exec sleep 60' & while ! test -s pid; do :; done; echo done"})
+	pid, err := os.ReadFile(filepath.Join(b.dir, "pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := os.FindProcess(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Kill() }()
+	if want := "exit 0; a process that it started holds the output still, what that writes from now on is not shown\ndone\n"; r.Content != want {
+		t.Errorf("got %q", r.Content)
 	}
 }
 
