@@ -2,11 +2,16 @@
 package main
 
 import (
+	"io"
+	"log"
 	"os"
 
 	"overt/internal/cli"
 )
 
 func main() {
+	// The HTTP client logs what servers send out of turn, unmasked and whatever the output form; what matters of it is
+	// in the record.
+	log.SetOutput(io.Discard)
 	os.Exit(cli.Main(os.Args[1:], cli.Process()))
 }

@@ -95,7 +95,7 @@ func TestTerminal(t *testing.T) {
 	x.shows("> ")
 	x.types("make the first file\r")
 	x.shows("touch first")
-	x.shows("run run_command? yes or no: ")
+	x.shows("run this command? yes or no: ")
 	x.types("\r") // a bare Enter answers nothing
 	x.shows("please type yes or no: ")
 	x.types("sure\r")

@@ -55,7 +55,11 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(code))
 		}
 	}
-	fmt.Fprintf(v.p.Err, "%s ", v.p.say.Say("question.ask", q.Name))
+	question := v.p.say.Say("question.command")
+	if q.Name != "run_command" {
+		question = v.p.say.Say("question.ask", q.Name, exposed(q.Target))
+	}
+	fmt.Fprintf(v.p.Err, "%s ", question)
 	for {
 		var line string
 		var ok bool
@@ -77,6 +81,11 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 		}
 		if !ok {
 			choice = "no"
+		}
+		if ok && v.lines.more(v.p.In) { // a paste: nobody has read the question and typed this
+			choice = ""
+			flushInput(v.p.In)
+			v.lines.setAside()
 		}
 		if choice != "" {
 			v.session.Answer(id, tool.Reply{Choice: choice, By: "person"})

@@ -12,6 +12,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -41,7 +43,8 @@ type System struct {
 	Dir            string // "": unknown
 	Home           string // "": unknown
 	Version        string
-	Interrupts     func(context.Context) <-chan os.Signal // SIGINT and SIGTERM until the context ends
+	Program        string                                 // how a person calls it: "overt", or the path they gave
+	Interrupts     func(context.Context) <-chan os.Signal // SIGINT, SIGTERM, SIGHUP and SIGQUIT until the context ends
 	Exit           func(status int)                       // ends the process at once
 }
 
@@ -52,13 +55,21 @@ func Process() System {
 	return System{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: term.IsTerminal(int(os.Stdin.Fd())), OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Interrupts: interrupts, Exit: os.Exit,
+		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Program: calledAs(os.Args[0]), Interrupts: interrupts, Exit: os.Exit,
 	}
+}
+
+// calledAs is what to type to call the program again.
+func calledAs(arg0 string) string {
+	if strings.ContainsRune(arg0, filepath.Separator) {
+		return quote(arg0)
+	}
+	return "overt"
 }
 
 func interrupts(ctx context.Context) <-chan os.Signal {
 	c, pipe := make(chan os.Signal, 2), make(chan os.Signal, 1)
-	signal.Notify(c, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(c, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
 	signal.Notify(pipe, syscall.SIGPIPE) // so that a reader that went away is an error of the write, not our death
 	context.AfterFunc(ctx, func() { signal.Stop(c); signal.Stop(pipe) })
 	return c
@@ -104,12 +115,13 @@ Everything that was sent, received, decided and done is on record: overt trace.`
   overt "make the failing test pass" --allow 'run_command(go test:*)'
   git diff | overt "review this change" --permission plan
   overt -u http://127.0.0.1:8080/v1 -m NAME "what does this project do?"`,
-		Args:                  cobra.ArbitraryArgs,
-		DisableFlagsInUseLine: true,
-		SilenceErrors:         true,
-		SilenceUsage:          true,
-		CompletionOptions:     cobra.CompletionOptions{DisableDescriptions: true},
-		RunE:                  func(cmd *cobra.Command, args []string) error { return p.task(cmd, args) },
+		Args:                       cobra.ArbitraryArgs,
+		DisableFlagsInUseLine:      true,
+		SuggestionsMinimumDistance: 2,
+		SilenceErrors:              true,
+		SilenceUsage:               true,
+		CompletionOptions:          cobra.CompletionOptions{DisableDescriptions: true},
+		RunE:                       func(cmd *cobra.Command, args []string) error { return p.task(cmd, args) },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.InitDefaultHelpCmd()

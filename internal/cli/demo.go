@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,12 +39,21 @@ The model's replies are fixed beforehand and labelled so. Everything else is rea
 its server speaks the real protocol on the loopback interface, the tools read, edit
 and run, the policy decides, and every byte is on record. The project is laid anew
 by each demonstration and kept afterwards.`,
-		RunE: func(cmd *cobra.Command, _ []string) error { return p.demo(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if p.flags.cd != "" {
+				return usageError{errors.New(p.say.Say("demo.cd"))}
+			}
+			return p.demo(cmd.Context())
+		},
 	}
 }
 
 func (p *program) demo(ctx context.Context) error {
-	dir, err := p.layDemo(ctx)
+	state, err := p.state()
+	if err != nil {
+		return err
+	}
+	dir, err := p.layDemo(ctx, state)
 	if err != nil {
 		return err
 	}
@@ -66,7 +76,7 @@ func (p *program) demo(ctx context.Context) error {
 		return err
 	}
 	a, err := app.Open(ctx, app.Options{
-		Config: conf, Root: dir, State: p.state(), Env: p.Environ, Rules: []policy.Rule{rule}, Version: p.Version, Client: "cli",
+		Config: conf, Root: dir, State: state, Env: p.Environ, Rules: []policy.Rule{rule}, Version: p.Version, Client: "cli",
 	})
 	if err != nil {
 		return err
@@ -85,15 +95,15 @@ func (p *program) demo(ctx context.Context) error {
 	fmt.Fprintln(p.Err, p.say.Say("demo.passed", demoCheck))
 	fmt.Fprintln(p.Err, p.say.Say("demo.diff"))
 	v.block(v.diff, 40)
-	fmt.Fprintln(p.Err, p.say.Say("demo.next", "overt trace -C "+quote(dir)))
+	fmt.Fprintln(p.Err, p.say.Say("demo.next", p.Program+" trace -C "+quote(dir)))
 	return nil
 }
 
 // layDemo lays the project into a folder of its own, in place of what an earlier demonstration left.
-func (p *program) layDemo(ctx context.Context) (string, error) {
-	dir := filepath.Join(p.state(), "demo")
+func (p *program) layDemo(ctx context.Context, state string) (string, error) {
+	dir := filepath.Join(state, "demo")
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		if err := app.Idle(ctx, p.state(), real); err != nil {
+		if err := app.Idle(ctx, state, real); err != nil {
 			return "", err
 		}
 	}

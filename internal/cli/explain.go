@@ -46,17 +46,22 @@ func (p *program) explain(err error) message {
 	case errors.Is(err, session.ErrEmpty):
 		return message{p.say.Say("task.empty"), p.say.Say("task.empty.hint"), statusUsage}
 	case errors.Is(err, app.ErrNoRecord):
-		return message{p.say.Say("task.none"), p.say.Say("task.empty.hint"), statusFailed}
+		return message{p.say.Say("task.missing"), p.say.Say("task.empty.hint"), statusFailed}
 	case errors.As(err, &ambiguous):
 		return message{p.say.Say("task.ambiguous", ambiguous.Ref, strings.Join(ids(ambiguous.Candidates), ", ")), p.say.Say("task.unknown.hint"), statusUsage}
 	case errors.Is(err, trace.ErrNoTask):
-		return message{p.say.Say("task.missing"), p.say.Say("task.unknown.hint"), statusUsage}
+		return message{p.say.Say("task.missing"), p.say.Say("task.empty.hint"), statusUsage}
 	case errors.As(err, &noCall):
-		return message{p.say.Say("task.no_call", noCall.Ref, noCall.Calls), p.say.Say("task.calls.hint"), statusUsage}
+		m := message{p.say.Say("task.no_call", noCall.Ref, noCall.Calls), p.say.Say("task.calls.hint"), statusUsage}
+		if noCall.Calls == 1 {
+			m.text = p.say.Say("task.no_call.one", noCall.Ref)
+		}
+		return m
 	case errors.Is(err, trace.ErrNoCapture):
 		return message{p.say.Say("trace.absent"), "", statusFailed}
 	case errors.As(err, &path):
-		return message{err.Error(), p.say.Say("error.record.hint", p.state()), statusFailed}
+		state, _ := p.state()
+		return message{err.Error(), p.say.Say("error.record.hint", state), statusFailed}
 	}
 	return message{err.Error(), "", statusFailed}
 }

@@ -33,7 +33,7 @@ func settings() []setting {
 	return []setting{
 		{config.Model, "m", "[PROVIDER/]MODEL", "the model"},
 		{config.BaseURL, "u", "URL", "the address of a model server"},
-		{config.APIKey, "k", "KEY", "its key (better: OVERT_API_KEY; a command line is visible to others)"},
+		{config.APIKey, "k", "KEY", "the key of the model server (better: OVERT_API_KEY; a command line is visible to others)"},
 		{config.Protocol, "", "P", "its protocol: " + strings.Join(config.Protocols(), ", ")},
 		{config.System, "s", "TEXT|@FILE", "replaces the built-in system prompt"},
 		{config.Permission, "", "PROFILE", "what runs unasked: " + strings.Join(config.Profiles(), ", ") + " (default ask)"},
@@ -98,7 +98,7 @@ func (p *program) rules() ([]policy.Rule, error) {
 		for _, text := range group.texts {
 			r, err := policy.ParseRule(group.verdict, text)
 			if err != nil {
-				return nil, &config.Error{Code: "config.rule", Args: []any{text, err}, Usage: true}
+				return nil, &config.Error{Code: "config.rule", Args: []any{err}, Usage: true}
 			}
 			out = append(out, r)
 		}
@@ -129,13 +129,18 @@ func (p *program) rootDir() (string, error) {
 }
 
 // state is the folder that holds all records: $XDG_STATE_HOME/overt, by the XDG Base Directory Specification 0.8, which
-// wants a path that is not absolute to be ignored.
-func (p *program) state() string {
+// wants a path that is not absolute to be ignored. Without it and without a home there is no such folder: never one below
+// the current folder, where others might find the record.
+func (p *program) state() (string, error) {
 	dir, _ := p.Env("XDG_STATE_HOME")
-	if !filepath.IsAbs(dir) {
+	switch {
+	case filepath.IsAbs(dir):
+	case filepath.IsAbs(p.Home):
 		dir = filepath.Join(p.Home, ".local", "state")
+	default:
+		return "", &config.Error{Code: "config.home", Hint: "config.home.hint"}
 	}
-	return filepath.Join(dir, "overt")
+	return filepath.Join(dir, "overt"), nil
 }
 
 // record opens the workspace's record for reading.
@@ -144,5 +149,9 @@ func (p *program) record(cmd *cobra.Command) (*app.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenRecord(cmd.Context(), p.state(), root)
+	state, err := p.state()
+	if err != nil {
+		return nil, err
+	}
+	return app.OpenRecord(cmd.Context(), state, root)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,9 @@ import (
 func (p *program) task(cmd *cobra.Command, args []string) error {
 	if p.flags.goOn && p.flags.resume != "" {
 		return usageError{errors.New(p.say.Say("config.continue"))}
+	}
+	if err := p.meant(cmd, args); err != nil {
+		return err
 	}
 	text, err := p.prompt(args)
 	if err != nil {
@@ -57,6 +61,17 @@ func (p *program) task(cmd *cobra.Command, args []string) error {
 		v = &askingView{view: v, p: p, session: a.Session, lines: p.readLines(cmd.Context()), open: map[string]func(){}}
 	}
 	return exitStatus(p.run(cmd.Context(), a, in, v))
+}
+
+// meant stops a mistyped command before it becomes a prompt, and costs money. Words after "--" are always a prompt.
+func (p *program) meant(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 || len(args[0]) < 4 || cmd.ArgsLenAtDash() >= 0 || strings.ContainsAny(args[0], " \n") {
+		return nil
+	}
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		return usageError{errors.New(p.say.Say("usage.meant", like[0], args[0]))}
+	}
+	return nil
 }
 
 // exitStatus turns a status into an error for cobra.
@@ -120,8 +135,12 @@ func (p *program) open(ctx context.Context, conf *config.Config, root string, pe
 	if err != nil {
 		return nil, err
 	}
+	state, err := p.state()
+	if err != nil {
+		return nil, err
+	}
 	a, err := app.Open(ctx, app.Options{
-		Config: conf, Root: root, State: p.state(), Env: p.Environ, Rules: rules, Version: p.Version, Client: "cli", Interactive: person,
+		Config: conf, Root: root, State: state, Env: p.Environ, Rules: rules, Version: p.Version, Client: "cli", Interactive: person,
 	})
 	for _, n := range conf.Notices {
 		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
@@ -151,6 +170,10 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 				return
 			}
 			if n > 0 {
+				// A running command is being ended; leaving before that would leave it behind.
+				soon, done := context.WithTimeout(ctx, endWithin)
+				a.Session.Wait(soon, receipt.Run)
+				done()
 				p.Exit(statusInterrupted)
 			}
 			fmt.Fprintf(p.Err, "\n%s\n", p.say.Say("run.stopping"))
@@ -169,7 +192,8 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 	if err != nil {
 		select {
 		case err = <-lost:
-			return 0, fmt.Errorf("%s", p.say.Say("error.record", err))
+			err = errors.New(p.say.Say("error.record", err))
+			return 0, v.refused(p.explain(err), err)
 		default:
 		}
 		a.Session.Stop(receipt.Run)
@@ -181,6 +205,10 @@ func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view)
 	}
 	return statusOf(end), nil
 }
+
+// endWithin is how long a second interrupt waits for the commands to end: a little longer than they get to end by
+// themselves.
+const endWithin = 400 * time.Millisecond
 
 // statusOf is the exit status of a run's end.
 func statusOf(end event.Payload) int {

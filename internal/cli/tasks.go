@@ -26,7 +26,7 @@ func (p *program) taskCommand() *cobra.Command {
 	list.Flags().BoolVar(&listJSON, "json", false, "as JSON")
 	show := &cobra.Command{
 		Use: "show [TASK]", Short: "Show a task: its runs, messages, tools and changes",
-		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
+		Args: p.oneTask,
 		RunE: func(cmd *cobra.Command, args []string) error { return p.showTask(cmd, args, showJSON) },
 	}
 	show.Flags().BoolVar(&showJSON, "json", false, "as JSON: the task, its runs, and every event")
@@ -40,7 +40,7 @@ func (p *program) listTasks(cmd *cobra.Command, asJSON bool) error {
 		if asJSON {
 			return p.writeJSON([]trace.Task{})
 		}
-		fmt.Fprintln(p.Err, p.say.Say("task.none"))
+		fmt.Fprintln(p.Err, p.say.Say("task.missing"))
 		return nil
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func (p *program) listTasks(cmd *cobra.Command, asJSON bool) error {
 	}
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	for _, t := range tasks {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, t.State, t.Changed.Local().Format(time.DateTime), visible(text(t.Title)))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.ID, text(t.LastRun), t.Changed.Local().Format(time.DateTime), visible(text(t.Title)))
 	}
 	return w.Flush()
 }

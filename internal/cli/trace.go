@@ -26,7 +26,7 @@ func (p *program) traceCommand() *cobra.Command {
 TASK is an id, at least 4 of its closing characters, or "last" (the default).
 --call N shows one call; with --raw it writes the exact bytes of a body and
 nothing else.`,
-		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
+		Args: p.oneTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if raw != "" && (call == "" || raw != "request" && raw != "response") {
 				return usageError{errors.New(p.say.Say("trace.raw"))}
@@ -37,7 +37,7 @@ nothing else.`,
 			return p.trace(cmd, args, call, raw, asJSON)
 		},
 	}
-	cmd.Flags().StringVar(&call, "call", "", "one call: its position from 1, or its id (`N`)")
+	cmd.Flags().StringVar(&call, "call", "", "one call, `N`: its position from 1, or its id")
 	cmd.Flags().StringVar(&raw, "raw", "", "write a body of that call: `request|response`")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
@@ -79,6 +79,15 @@ func (p *program) trace(cmd *cobra.Command, args []string, ref, raw string, asJS
 	}
 	_, err = p.Out.Write(body)
 	return err
+}
+
+// oneTask takes at most one task; more words are likely a prompt.
+func (p *program) oneTask(cmd *cobra.Command, args []string) error {
+	if len(args) <= 1 {
+		return nil
+	}
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	return usageError{errors.New(p.say.Say("usage.one_task", name, name+" "+strings.Join(args, " ")))}
 }
 
 // find opens the record and finds the task that the arguments name.

@@ -3,6 +3,8 @@ package cli
 import (
 	"bufio"
 	"context"
+	"os"
+	"runtime"
 )
 
 // typed is the person's lines, in order. It is closed at the end of the input.
@@ -27,6 +29,25 @@ func (p *program) readLines(ctx context.Context) *typed {
 		}
 	}()
 	return t
+}
+
+// more tells whether further input is waiting right behind a line that was just taken.
+func (t *typed) more(in *os.File) bool {
+	if waiting(in) > 0 {
+		return true
+	}
+	for range 100 { // the reader may hold the next line already
+		select {
+		case line, ok := <-t.c:
+			if ok {
+				t.ahead = append(t.ahead, line)
+			}
+			return ok
+		default:
+			runtime.Gosched()
+		}
+	}
+	return false
 }
 
 // setAside keeps what was typed before a question from answering it.

@@ -15,7 +15,8 @@ import (
 // view shows a run. Its methods are not called at once from two goroutines; an error of theirs means that the output
 // can't be written.
 type view interface {
-	// refused says that the input was not accepted, and gives the error to end with.
+	// refused says that the input was not accepted, or that the record of its run could not be kept, and gives the error
+	// to end with.
 	refused(m message, err error) error
 	event(e trace.Event) error
 	delta(d event.Delta) error

@@ -12,7 +12,13 @@ import (
 // streamView writes one event per line: facts as they are committed, deltas without a number.
 type streamView struct{ p *program }
 
-func (v *streamView) refused(_ message, err error) error { return err }
+// refused writes an end that is not on record, and so has no number.
+func (v *streamView) refused(m message, err error) error {
+	return errors.Join(err, v.p.writeJSON(struct {
+		Kind event.Kind      `json:"kind"`
+		Data event.RunFailed `json:"data"`
+	}{event.KindRunFailed, event.RunFailed{Code: "refused", Detail: m.text, Usage: event.Usage{Coverage: "unavailable"}}}))
+}
 
 func (v *streamView) event(e trace.Event) error {
 	if e.Prev < 0 {

@@ -35,6 +35,7 @@ type textView struct {
 type toolLine struct {
 	title string
 	shown bool
+	asked bool
 }
 
 func (v *textView) refused(_ message, err error) error { return err }
@@ -173,10 +174,14 @@ func (v *textView) http(status string, x event.Exchange) {
 func (v *textView) decided(id string, d event.ToolDecided) {
 	t := &toolLine{title: toolTitle(d)}
 	v.tools[id] = t
-	if d.Verdict != "deny" {
+	t.asked = d.Verdict == "ask"
+	if d.Verdict == "allow" {
 		return
 	}
 	v.title(t)
+	if t.asked {
+		return
+	}
 	if !d.Unasked {
 		why := v.p.say.Say("tool.denied.profile")
 		if d.Rule != "" {
@@ -186,7 +191,11 @@ func (v *textView) decided(id string, d event.ToolDecided) {
 		return
 	}
 	v.note("  " + v.p.say.Say("tool.denied.unasked"))
-	v.note("  " + v.p.say.Say("tool.allow.hint", denied(d).Allow))
+	if allow := denied(d).Allow; strings.HasPrefix(allow, "--allow") {
+		v.note("  " + v.p.say.Say("tool.allow.hint", allow))
+	} else {
+		v.note("  " + v.p.say.Say("tool.allow.none"))
+	}
 }
 
 func (v *textView) completed(id string, d event.ToolCompleted) {
@@ -199,6 +208,9 @@ func (v *textView) completed(id string, d event.ToolCompleted) {
 	case event.StatusOK:
 		v.title(t)
 	case event.StatusDenied:
+		if t.asked {
+			v.note("  " + v.p.say.Say("tool.denied.person"))
+		}
 		return
 	case event.StatusError:
 		v.title(t)
@@ -229,7 +241,11 @@ func (v *textView) interrupted(ctx context.Context, task string, d event.RunInte
 			titles[e.Subject] = v.p.say.Say("run.open.call", p.Model)
 		}
 	}
-	v.note(v.p.say.Say("run.interrupted"))
+	if len(d.Open) == 0 {
+		v.note(v.p.say.Say("run.interrupted.idle", short(task)))
+		return nil
+	}
+	v.note(v.p.say.Say("run.interrupted", short(task)))
 	for _, id := range d.Open {
 		line := titles[id]
 		if slices.Contains(d.Ended, id) {
@@ -318,8 +334,11 @@ func (p *program) usage(reported event.Usage) string {
 }
 
 func (p *program) plural(code string, n int) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return p.say.Say(code + ".one")
+	case n == 0 && p.say.Has(code+".none"):
+		return p.say.Say(code + ".none")
 	}
 	return p.say.Say(code, n)
 }

@@ -267,7 +267,8 @@ type QuestionAsked struct {
 	ToolCall string   `json:"tool_call,omitempty"`
 	Name     string   `json:"name,omitempty"`
 	Options  []string `json:"options"`
-	Show     string   `json:"show"` // command or diff
+	Target   string   `json:"target,omitempty"` // what the call is about: a path, a command
+	Show     string   `json:"show"`             // command or diff
 	Reasons  []string `json:"reasons,omitempty"`
 }
 

@@ -211,6 +211,9 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, rea
 	q := event.QuestionAsked{
 		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{"yes", "no"}, Show: j.prepared.Preview, Reasons: reasons,
 	}
+	if e := j.prepared.Action.Effects; len(e) > 0 {
+		q.Target = e[0].Target
+	}
 	asked := false
 	reply, err := b.Ask.Ask(ctx, b.scope, id, q, func() error {
 		_, err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q}))

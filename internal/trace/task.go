@@ -17,6 +17,7 @@ type Task struct {
 	State   string    `json:"state"`
 	Origin  string    `json:"origin"`
 	Model   *string   `json:"model"`
+	LastRun *string   `json:"last_run"` // how it ended, or running; null: there is none, or it was not asked for
 	Created time.Time `json:"created"`
 	Changed time.Time `json:"changed"`
 }
@@ -31,14 +32,26 @@ type Run struct {
 	Ended    *time.Time `json:"ended"`
 }
 
-// Tasks lists the tasks, the last changed first.
+// Tasks lists the tasks, the last changed first, each with how its last run ended.
 func (r *Reader) Tasks(ctx context.Context) ([]Task, error) {
 	list, err := r.s.Tasks(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	runs, err := r.runs(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	last := map[string]*string{}
+	for _, x := range runs { // in the order in which they were accepted
+		last[x.Task] = &x.Status
+	}
 	out := make([]Task, 0, len(list))
 	for _, t := range list {
 		out = append(out, task(t))
+		out[len(out)-1].LastRun = last[t.ID]
 	}
-	return out, err
+	return out, nil
 }
 
 // ErrNoTask says that no task fits a reference.
@@ -73,9 +86,21 @@ func (r *Reader) Find(ctx context.Context, ref string) (Task, error) {
 // Runs lists the runs of a task in order. One without an end whose process is gone is interrupted, also before recovery
 // has recorded that.
 func (r *Reader) Runs(ctx context.Context, id string) ([]Run, error) {
-	var list []store.Run
+	list, err := r.runs(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Run, 0, len(list))
+	for _, x := range list {
+		out = append(out, Run{ID: x.ID, Kind: x.Kind, Status: x.Status, Reason: x.Reason, Accepted: x.Accepted, Ended: x.Ended})
+	}
+	return out, nil
+}
+
+// runs reads the runs of a task, or of all, with the truth about those whose process is gone.
+func (r *Reader) runs(ctx context.Context, task string) (list []store.Run, err error) {
 	dead, err := r.dead(func() (open []string, err error) {
-		list, err = r.s.Runs(ctx, id)
+		list, err = r.s.Runs(ctx, task)
 		for _, x := range list {
 			if x.Ended == nil {
 				open = append(open, x.ID)
@@ -83,17 +108,12 @@ func (r *Reader) Runs(ctx context.Context, id string) ([]Run, error) {
 		}
 		return open, err
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]Run, 0, len(list))
-	for _, x := range list {
-		if dead[x.ID] {
-			x.Status = store.RunInterrupted
+	for i := range list {
+		if dead[list[i].ID] {
+			list[i].Status = store.RunInterrupted
 		}
-		out = append(out, Run{ID: x.ID, Kind: x.Kind, Status: x.Status, Reason: x.Reason, Accepted: x.Accepted, Ended: x.Ended})
 	}
-	return out, nil
+	return list, err
 }
 
 // dead gives what has no end and will get none by itself, because nobody is at work. open reads what has no end; it is
