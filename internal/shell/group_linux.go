@@ -10,9 +10,10 @@ import (
 	"syscall"
 )
 
-// attributes puts the command in a group of its own, and lets the kernel end its leader when we die.
+// attributes puts the command in a session and group of its own, and lets the kernel end its leader when we die. In our
+// session it could open our terminal, and would be stopped as soon as it asked there.
 func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 }
 
 // stat is what /proc/PID/stat says (proc_pid_stat(5)).

@@ -4,9 +4,9 @@ package shell
 
 import "syscall"
 
-// attributes puts the command in a group of its own.
+// attributes puts the command in a session and group of its own: in ours it could open our terminal.
 func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true}
+	return &syscall.SysProcAttr{Setsid: true}
 }
 
 // identify knows the number only, without /proc.

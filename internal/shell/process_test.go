@@ -166,11 +166,11 @@ func TestEndGroupWithoutLeader(t *testing.T) {
 	if boot == "" {
 		t.Skip("needs /proc")
 	}
-	own := &syscall.SysProcAttr{Setpgid: true}
+	own := &syscall.SysProcAttr{Setsid: true}
 	for name, mark := range map[string]string{"another command": "that", "a daemon": "other"} {
 		attr := own
 		if name == "a daemon" {
-			attr = &syscall.SysProcAttr{Setsid: true}
+			attr = &syscall.SysProcAttr{Setpgid: true}
 		}
 		g, child := orphans(t, boot, mark, attr, "exec sleep 60")
 		if shell.EndGroup(g) || !alive(child) {
@@ -192,7 +192,7 @@ func TestEndGroupAmidExec(t *testing.T) {
 	}
 	for range 20 {
 		// What is left runs itself again and again: every fifth look at it meets a change.
-		g, child := orphans(t, boot, "this", &syscall.SysProcAttr{Setpgid: true}, "exec /bin/sh child")
+		g, child := orphans(t, boot, "this", &syscall.SysProcAttr{Setsid: true}, "exec /bin/sh child")
 		if !shell.EndGroup(g) {
 			t.Fatal("did not end what was left")
 		}

@@ -1,10 +1,10 @@
-// Package shell runs commands in process groups of their own, within limits.
+// Package shell runs commands in process groups and sessions of their own, within limits.
 //
 // [Start] starts a command held: a gate in its own process group that has run nothing. [Held.Group] names the group, so
 // that it can be recorded before the first effect; then [Held.Go] lets it run and waits for its end, or [Held.Release] drops it.
 // If this process dies in between, the gate ends without having run anything. [EndGroup] ends, after a crash, a group that was recorded.
 //
-// A command gets no terminal and no standard input; its output and errors are one stream, cleaned for reading and kept
+// A command gets no standard input and no terminal: it runs in a session of its own, so that /dev/tty fails at once. Its output and errors are one stream, cleaned for reading and kept
 // at head and tail, so memory is bounded whatever it writes. When the time limit passes, when the context ends, and
 // when the command itself ends, what is left of its group is ended too. What leaves the group (setsid) is not pursued.
 //

@@ -1,0 +1,63 @@
+package shell_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"overt/internal/shell"
+)
+
+// TestNoTerminal: where we have a terminal, a command has none to ask at. One that asks at /dev/tty is told so at once,
+// instead of being stopped until the time limit.
+func TestNoTerminal(t *testing.T) {
+	const env = "SHELL_TEST_TERMINAL"
+	if os.Getenv(env) != "" { // the process with the terminal
+		if _, err := os.Open("/dev/tty"); err != nil {
+			t.Fatalf("the test has no terminal itself: %v", err)
+		}
+		began := time.Now()
+		o := run(t, shell.Options{Command: "read -r answer </dev/tty; echo x >/dev/tty; echo after", Timeout: 10 * time.Second})
+		if o.TimedOut || !strings.HasSuffix(o.Head, "after\n") || strings.Count(o.Head, "/dev/tty") != 2 {
+			t.Errorf("took %v: %+v", time.Since(began), o)
+		}
+		return
+	}
+	ptm, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("needs a pseudo-terminal")
+	}
+	defer ptm.Close()
+	if err := unix.IoctlSetPointerInt(int(ptm.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	n, err := unix.IoctlGetInt(int(ptm.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pts, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pts.Close()
+	cmd := self(t, "TestNoTerminal", env+"=1")
+	cmd.Stdin = pts
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestSession: the leader of the group leads a session too; its number is all three.
+func TestSession(t *testing.T) {
+	h := start(t, shell.Options{Command: "sleep 60"})
+	id := h.Group().ID
+	if sid, err := unix.Getsid(id); err != nil || sid != id {
+		t.Errorf("session %d of process %d, %v", sid, id, err)
+	}
+}
