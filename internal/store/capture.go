@@ -132,9 +132,13 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 	if l.capture != 0 {
 		prev = l.capture
 	}
+	var sharedBytes int64
+	if shared > 0 {
+		sharedBytes = l.parts[shared-1].size
+	}
 	l.call = s.ID
-	l.capture, err = c.db.insert(`INSERT INTO capture (call, lane, prev, shared, method, url, request_headers, request, sent)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.ID, s.Lane, prev, shared, s.Method, url, header, body, s.At.UnixMilli())
+	l.capture, err = c.db.insert(`INSERT INTO capture (call, lane, prev, shared, shared_bytes, method, url, request_headers, request, sent)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, s.ID, s.Lane, prev, shared, sharedBytes, s.Method, url, header, body, s.At.UnixMilli())
 	return kept, err
 }
 

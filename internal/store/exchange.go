@@ -59,10 +59,10 @@ func (c *Captures) Capture(ctx context.Context, call string) (*Capture, error) {
 	var url, header, request int64
 	var ended, responseHeader, response sql.NullInt64
 	var timing []byte
-	err := c.db.read.QueryRowContext(ctx, `SELECT c.lane, c.method, c.url, c.sent, c.request_headers, c.request, coalesce(p.call, ''), c.shared,
+	err := c.db.read.QueryRowContext(ctx, `SELECT c.lane, c.method, c.url, c.sent, c.request_headers, c.request, coalesce(p.call, ''), c.shared, c.shared_bytes,
 		c.status, c.response_headers, c.response, c.timing, c.ended, c.error
 		FROM capture c LEFT JOIN capture p ON p.id = c.prev WHERE c.call = ?`, call).
-		Scan(&out.Lane, &out.Method, &url, &sent, &header, &request, &out.Prev, &out.Shared,
+		Scan(&out.Lane, &out.Method, &url, &sent, &header, &request, &out.Prev, &out.Shared, &out.SharedBytes,
 			&out.Status, &responseHeader, &response, &timing, &ended, &out.Error)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("call %s: %w", call, ErrNoCapture)
@@ -96,9 +96,6 @@ func (c *Captures) fill(ctx context.Context, out *Capture, url, header, request 
 		return err
 	}
 	out.Request = *b
-	for _, p := range b.Parts[:min(out.Shared, len(b.Parts))] {
-		out.SharedBytes += int64(len(p.Bytes))
-	}
 	if responseHeader.Valid {
 		if out.ResponseHeader, err = c.header(ctx, responseHeader.Int64); err != nil {
 			return err
