@@ -3,7 +3,6 @@ package shell
 import (
 	"bytes"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,43 +52,40 @@ func identify(pid int, mark string) Group {
 	return Group{ID: pid, Start: s.start, Boot: bootID(), Mark: mark}
 }
 
-// EndGroup ends a process group that an earlier process recorded, if it is still that one, and tells whether it ended
-// anything. The machine must not have been started again, and the leader must have started when the record says; or,
-// where the leader is gone, a member must be left that carries the group's mark in its environment. A group of which
-// not all is known ends nothing.
+// EndGroup ends a process group that an earlier process recorded, if it is still that one, and with it what has left the
+// group but carries its mark; it tells whether it ended anything. The machine must not have been started again, and the
+// leader must have started when the record says; or, where the leader is gone, a member must be left that carries the
+// mark in its environment. A group of which not all is known ends nothing.
 func EndGroup(g Group) bool {
 	if g.ID <= 1 || g.Start == 0 || g.Mark == "" || g.Boot == "" || g.Boot != bootID() {
 		return false
 	}
+	ours := false
 	if s, ok := readStat(strconv.Itoa(g.ID)); ok {
-		if s.start != g.Start || members(g.ID) == 0 {
-			return false
-		}
-	} else if !hasMember(g) {
-		return false
+		ours = s.start == g.Start && members(g.ID) > 0
+	} else {
+		ours = hasMember(g)
 	}
-	return syscall.Kill(-g.ID, syscall.SIGKILL) == nil
+	ended := ours && syscall.Kill(-g.ID, syscall.SIGKILL) == nil
+	return endMarked(g) > 0 || ended
 }
 
-// looks is how often a group is listed before an environment that reads as empty counts as one without our mark.
+// looks is how often processes are listed before an environment that reads as empty counts as one without our mark.
+// While a process changes programs, for some microseconds, the kernel shows no environment of it; that answers nothing,
+// and listing all processes again takes longer than the change.
 const looks = 10
 
 // hasMember looks for what is left of a group without its leader. The number may be in use again, for a group whose
-// leader has ended too. While a process changes programs, for some microseconds, the kernel shows no environment of it;
-// that answers nothing, and listing all processes again takes longer than the change.
+// leader has ended too.
 func hasMember(g Group) bool {
-	mark := []byte(marker + "=" + g.Mark)
 	for range looks {
 		unknown := false
-		for _, s := range living(g.ID) {
-			env, err := os.ReadFile("/proc/" + s.pid + "/environ")
-			if err != nil {
-				continue
-			}
-			if slices.ContainsFunc(bytes.Split(env, []byte{0}), func(kv []byte) bool { return bytes.Equal(kv, mark) }) {
+		for _, s := range living(func(s stat) bool { return s.group == g.ID }) {
+			marked, known := carries(s.pid, g.Mark)
+			if marked {
 				return true
 			}
-			unknown = unknown || len(env) == 0
+			unknown = unknown || !known
 		}
 		if !unknown {
 			return false
@@ -98,10 +94,75 @@ func hasMember(g Group) bool {
 	return false
 }
 
-// members counts the living processes of a group.
-func members(group int) int { return len(living(group)) }
+// carries tells whether a process has a mark in its environment; known is false if it did not say.
+func carries(pid, mark string) (marked, known bool) {
+	env, err := os.ReadFile("/proc/" + pid + "/environ")
+	if err != nil {
+		return false, true // it is gone, or not for us to know
+	}
+	for kv := range bytes.SplitSeq(env, []byte{0}) {
+		if string(kv) == marker+"="+mark {
+			return true, true
+		}
+	}
+	return false, len(env) > 0
+}
 
-func living(group int) []stat {
+// endMarked ends the processes of this user that carry a group's mark, wherever they have gone (setsid), and says how
+// many that were. It looks again until nothing new is found, for one may start another before it ends. What has put on
+// another environment is not found.
+func endMarked(g Group) int {
+	if g.Mark == "" {
+		return 0
+	}
+	ended := map[string]bool{}
+	for range looks {
+		again := false
+		// A member is no older than the leader.
+		for _, s := range living(func(s stat) bool { return s.start >= g.Start && !ended[s.pid] }) {
+			marked, known := end(s.pid, g.Mark)
+			if marked {
+				ended[s.pid] = true
+			}
+			again = again || marked || !known
+		}
+		if !again {
+			break
+		}
+	}
+	return len(ended)
+}
+
+// end ends a process if it is this user's and carries the mark.
+func end(pid, mark string) (marked, known bool) {
+	n, err := strconv.Atoi(pid)
+	if err != nil || n <= 1 || n == os.Getpid() {
+		return false, true
+	}
+	info, err := os.Stat("/proc/" + pid)
+	if err != nil {
+		return false, true
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Geteuid() {
+		return false, true
+	}
+	p, err := os.FindProcess(n) // by descriptor where the kernel has them: what is ended is what was looked at
+	if err != nil {
+		return false, true
+	}
+	defer func() { _ = p.Release() }()
+	if marked, known = carries(pid, mark); marked {
+		marked = p.Kill() == nil
+	}
+	return marked, known
+}
+
+// members counts the living processes of a group.
+func members(group int) int {
+	return len(living(func(s stat) bool { return s.group == group }))
+}
+
+func living(choose func(stat) bool) []stat {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -113,7 +174,7 @@ func living(group int) []stat {
 		if name[0] < '0' || name[0] > '9' {
 			continue
 		}
-		if s, ok := readStat(name); ok && s.group == group && s.state != "Z" {
+		if s, ok := readStat(name); ok && s.state != "Z" && choose(s) {
 			out = append(out, s)
 		}
 	}

@@ -152,7 +152,10 @@ func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) 
 	go func() { ended <- h.cmd.Wait() }()
 
 	o, err := h.await(ctx, ended, read)
-	if left := endLeft(h.cmd.Process.Pid); !o.TimedOut && !o.Cancelled {
+	left := endLeft(h.cmd.Process.Pid)
+	if o.TimedOut || o.Cancelled {
+		endMarked(h.group)
+	} else {
 		o.Left = left
 	}
 	_ = h.out.SetReadDeadline(time.Now())

@@ -112,7 +112,7 @@ func TestEndGroup(t *testing.T) {
 	g := h.Group()
 	child := waitPid(t, filepath.Join(dir, "pid"))
 	for name, change := range map[string]func(*shell.Group){
-		"another start": func(g *shell.Group) { g.Start++ }, "an unknown start": func(g *shell.Group) { g.Start = 0 },
+		"another start": func(g *shell.Group) { g.Start++; g.Mark = "x" }, "an unknown start": func(g *shell.Group) { g.Start = 0 },
 		"another boot": func(g *shell.Group) { g.Boot = "x" }, "an unknown boot": func(g *shell.Group) { g.Boot = "" },
 	} {
 		other := g

@@ -6,7 +6,8 @@
 //
 // A command gets no standard input and no terminal: it runs in a session of its own, so that /dev/tty fails at once. Its output and errors are one stream, cleaned for reading and kept
 // at head and tail, so memory is bounded whatever it writes. When the time limit passes, when the context ends, and
-// when the command itself ends, what is left of its group is ended too. What leaves the group (setsid) is not pursued.
+// when the command itself ends, what is left of its group is ended too. What has left the group (setsid) is ended where
+// the command is ended by force, and goes on after one that ended by itself: it was meant to.
 //
 // The package grades no risk and reads no environment: [Environ] makes the one that commands get. A Held belongs to one
 // goroutine; different ones are independent. It works on Unix; elsewhere [Start] gives an error that says so.
