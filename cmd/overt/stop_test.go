@@ -14,7 +14,7 @@ import (
 
 // TestInterruptCommand: Ctrl-C ends the turn, the command, and all that it had started.
 func TestInterruptCommand(t *testing.T) {
-	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {
 			s := startStrict(t, "",
 				// One child ignores polite requests, one has left the shell behind.
@@ -61,6 +61,9 @@ func TestInterruptTwice(t *testing.T) {
 	eventually(t, "the first signal is said", func() bool { return strings.Contains(x.err.String(), "stopping") })
 	x.Process.Signal(os.Interrupt)
 	x.wait().want(t, 130)
+	if left := livingIn(p.dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
 	p.run("-u", s.URL, "-m", "strict", "--continue", "go on").want(t, 0)
 	eventually(t, "the group is gone", func() bool { return len(livingIn(p.dir)) == 0 })
 	s.valid(t)

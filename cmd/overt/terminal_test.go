@@ -100,6 +100,10 @@ func TestTerminal(t *testing.T) {
 	x.shows("please type yes or no: ")
 	x.types("sure\r")
 	x.shows("please type yes or no: ")
+	x.types("hello\ryes please\ry\r") // nor does a paste, whatever it holds
+	x.shows("please type yes or no: ")
+	x.types("yes\ryes\r")
+	x.shows("please type yes or no: ")
 	if p.exists("first") {
 		t.Fatal("it ran before it was allowed")
 	}

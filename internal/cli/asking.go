@@ -85,7 +85,7 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 		if ok && v.lines.more(v.p.In) { // a paste: nobody has read the question and typed this
 			choice = ""
 			flushInput(v.p.In)
-			v.lines.setAside()
+			v.lines.drop() // it is no next task either
 		}
 		if choice != "" {
 			v.session.Answer(id, tool.Reply{Choice: choice, By: "person"})

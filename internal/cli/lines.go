@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"overt/internal/app"
@@ -15,10 +16,14 @@ import (
 func (p *program) lines(ctx context.Context, a *app.App, conf *config.Config, in session.Input) error {
 	fmt.Fprintln(p.Err, p.say.Say("prompt.banner", p.Version, visible(a.Model), conf.Permission.Value))
 	typed := p.readLines(ctx)
+	interrupts := p.Interrupts(ctx) // from now on, so that no moment between two inputs is without it
 	last := 0
 	for {
+		for len(interrupts) > 0 {
+			<-interrupts // it was for the run
+		}
 		fmt.Fprint(p.Err, "> ")
-		text, ok := p.nextLine(ctx, typed)
+		text, ok := nextLine(typed, interrupts)
 		if !ok {
 			fmt.Fprintln(p.Err)
 			return exitStatus(last, nil)
@@ -44,9 +49,7 @@ func (p *program) lines(ctx context.Context, a *app.App, conf *config.Config, in
 }
 
 // nextLine waits for a line; an interrupt meanwhile leaves.
-func (p *program) nextLine(ctx context.Context, t *typed) (string, bool) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+func nextLine(t *typed, interrupts <-chan os.Signal) (string, bool) {
 	if len(t.ahead) > 0 {
 		line := t.ahead[0]
 		t.ahead = t.ahead[1:]
@@ -55,7 +58,7 @@ func (p *program) nextLine(ctx context.Context, t *typed) (string, bool) {
 	select {
 	case line, ok := <-t.c:
 		return line, ok
-	case <-p.Interrupts(ctx):
+	case <-interrupts:
 		return "", false
 	}
 }

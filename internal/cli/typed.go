@@ -31,23 +31,26 @@ func (p *program) readLines(ctx context.Context) *typed {
 	return t
 }
 
-// more tells whether further input is waiting right behind a line that was just taken.
+// more tells whether further input is waiting right behind a line that was just taken. It takes away the line that the
+// reader may hold already.
 func (t *typed) more(in *os.File) bool {
-	if waiting(in) > 0 {
-		return true
-	}
-	for range 100 { // the reader may hold the next line already
+	return waiting(in) > 0 || t.drop()
+}
+
+// drop takes away what the reader holds, and tells whether that was anything.
+func (t *typed) drop() (dropped bool) {
+	for range 100 { // the reader may be on its way
 		select {
-		case line, ok := <-t.c:
-			if ok {
-				t.ahead = append(t.ahead, line)
+		case _, ok := <-t.c:
+			if !ok {
+				return dropped
 			}
-			return ok
+			dropped = true
 		default:
 			runtime.Gosched()
 		}
 	}
-	return false
+	return dropped
 }
 
 // setAside keeps what was typed before a question from answering it.
