@@ -50,7 +50,7 @@ type Found struct {
 }
 
 // Search looks for lines that match. It walks like a recursive [Tree.List], and reads neither binary files (with a NUL byte),
-// nor those over [MaxFile], nor anything but regular files. The error is a *PathError, one from the pattern in one line, or that of ctx.
+// nor those over [MaxFile], nor anything but regular files. \A and \z mean the ends of a line. The end of ctx ends it also within a file. The error is a *PathError, one from the pattern in one line, or that of ctx.
 func (t *Tree) Search(ctx context.Context, q SearchQuery) (Found, error) {
 	m, err := newMatcher(q.Pattern, q.IgnoreCase)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *search) flush(ctx context.Context) error {
 			defer w.close()
 			for i := range next {
 				if ctx.Err() == nil {
-					results[i] = w.file(s.batch[i])
+					results[i] = w.file(ctx, s.batch[i])
 				}
 			}
 		})
@@ -201,7 +201,7 @@ func (w *searcher) open(p string) (*os.File, error) {
 	return w.root.OpenFile(path.Base(p), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 }
 
-func (w *searcher) file(p string) fileHits {
+func (w *searcher) file(ctx context.Context, p string) fileHits {
 	f, err := w.open(p)
 	if err != nil {
 		return fileHits{}
@@ -223,6 +223,6 @@ func (w *searcher) file(p string) fileHits {
 		return fileHits{}
 	}
 	r := fileHits{read: true}
-	r.lines, w.lower = w.matcher.lines(p, data, w.lower, w.query.Context, w.query.Limit+1)
+	r.lines, w.lower = w.matcher.lines(ctx, p, data, w.lower, w.query.Context, w.query.Limit+1)
 	return r
 }

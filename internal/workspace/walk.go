@@ -3,6 +3,8 @@ package workspace
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -11,8 +13,14 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// maxDepth bounds how many folders deep a walk goes.
-const maxDepth = 200
+const (
+	// maxDepth bounds how many folders deep a walk goes.
+	maxDepth = 200
+	// readEntries is how many entries of a folder are read between two looks at the context.
+	readEntries = 4096
+	// maxBraces and maxCommas bound the alternatives of a glob, which are tried in all combinations.
+	maxBraces, maxCommas = 4, 32
+)
 
 // errEnough ends a walk.
 var errEnough = errors.New("enough")
@@ -28,7 +36,7 @@ type walker struct {
 // walk visits what lies below dir, a path with its links resolved. A folder that can't be read is left out, but for
 // the first.
 func (w *walker) walk(ctx context.Context, dir string) error {
-	entries, err := w.read(dir)
+	entries, err := w.read(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -36,11 +44,11 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 }
 
 func (w *walker) folder(ctx context.Context, dir string, entries []fs.DirEntry, above *ignores, level int) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	g := w.ignoresOf(dir, above)
 	for _, d := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		p := path.Join(dir, d.Name())
 		if strings.EqualFold(d.Name(), ".git") || !w.all && g.ignored(p, d.IsDir()) {
 			continue
@@ -51,7 +59,10 @@ func (w *walker) folder(ctx context.Context, dir string, entries []fs.DirEntry, 
 		if !d.IsDir() || w.depth >= 0 && level >= w.depth || level >= maxDepth {
 			continue
 		}
-		below, err := w.read(p)
+		below, err := w.read(ctx, p)
+		if e := ctx.Err(); e != nil {
+			return e
+		}
 		if err != nil {
 			continue
 		}
@@ -62,7 +73,7 @@ func (w *walker) folder(ctx context.Context, dir string, entries []fs.DirEntry, 
 	return nil
 }
 
-func (w *walker) read(dir string) ([]fs.DirEntry, error) {
+func (w *walker) read(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	info, err := w.tree.root.Lstat(dir)
 	if err != nil {
 		return nil, failed(dir, err)
@@ -75,9 +86,19 @@ func (w *walker) read(dir string) ([]fs.DirEntry, error) {
 		return nil, failed(dir, err)
 	}
 	defer f.Close()
-	entries, err := f.ReadDir(-1)
-	if err != nil {
-		return nil, failed(dir, err)
+	var entries []fs.DirEntry
+	for {
+		some, err := f.ReadDir(readEntries)
+		entries = append(entries, some...)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, failed(dir, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return entries, nil
@@ -122,6 +143,9 @@ func globber(glob, dir string) (func(p string) bool, error) {
 	glob = strings.TrimPrefix(glob, "./")
 	if !doublestar.ValidatePattern(glob) {
 		return nil, &PathError{codeInvalid, glob, "the glob " + glob + " is malformed: write * ? [abc] {a,b} and ** for folders"}
+	}
+	if strings.Count(glob, "{") > maxBraces || strings.Count(glob, ",") > maxCommas {
+		return nil, &PathError{codeInvalid, glob, fmt.Sprintf("the glob has too many alternatives; at most %d groups {a,b} with %d commas are taken", maxBraces, maxCommas)}
 	}
 	if !strings.Contains(glob, "/") {
 		return func(p string) bool { return doublestar.MatchUnvalidated(glob, path.Base(p)) }, nil
