@@ -82,10 +82,8 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 		if !ok {
 			choice = "no"
 		}
-		if ok && v.lines.more(v.p.In) { // a paste: nobody has read the question and typed this
+		if ok && v.lines.pasted() { // nobody has read the question and typed this; it is no next task either
 			choice = ""
-			flushInput(v.p.In)
-			v.lines.drop() // it is no next task either
 		}
 		if choice != "" {
 			v.session.Answer(id, tool.Reply{Choice: choice, By: "person"})

@@ -10,12 +10,3 @@ import (
 func flushInput(f *os.File) {
 	unix.IoctlSetInt(int(f.Fd()), unix.TCFLSH, unix.TCIFLUSH) // an input that is no terminal has nothing to drop
 }
-
-// waiting is how many bytes were typed and not read yet.
-func waiting(f *os.File) int {
-	n, err := unix.IoctlGetInt(int(f.Fd()), unix.TIOCINQ)
-	if err != nil {
-		return 0 // no terminal
-	}
-	return n
-}

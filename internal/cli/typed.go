@@ -3,8 +3,7 @@ package cli
 import (
 	"bufio"
 	"context"
-	"os"
-	"runtime"
+	"time"
 )
 
 // typed is the person's lines, in order. It is closed at the end of the input.
@@ -31,26 +30,25 @@ func (p *program) readLines(ctx context.Context) *typed {
 	return t
 }
 
-// more tells whether further input is waiting right behind a line that was just taken. It takes away the line that the
-// reader may hold already.
-func (t *typed) more(in *os.File) bool {
-	return waiting(in) > 0 || t.drop()
-}
+// pasteGap is how soon after a line the next one of a paste comes, and no person's.
+const pasteGap = 50 * time.Millisecond
 
-// drop takes away what the reader holds, and tells whether that was anything.
-func (t *typed) drop() (dropped bool) {
-	for range 100 { // the reader may be on its way
+// pasted tells whether further lines come right behind one that was just taken, and takes them all away.
+func (t *typed) pasted() (more bool) {
+	quiet := time.NewTimer(pasteGap)
+	defer quiet.Stop()
+	for {
 		select {
 		case _, ok := <-t.c:
 			if !ok {
-				return dropped
+				return more
 			}
-			dropped = true
-		default:
-			runtime.Gosched()
+			more = true
+			quiet.Reset(pasteGap)
+		case <-quiet.C:
+			return more
 		}
 	}
-	return dropped
 }
 
 // setAside keeps what was typed before a question from answering it.
