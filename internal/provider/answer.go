@@ -43,7 +43,8 @@ func newAnswer(tools []llm.ToolSpec, show func(llm.Delta)) *answer {
 	return a
 }
 
-// finished tells whether the server has said that the answer is whole.
+// finished tells whether the server has said that the answer is whole: by a finish reason, or by the end mark alone.
+// Some servers, and gateways that drop chunks without text, send no reason at all; one that breaks off sends no mark.
 func (a *answer) finished() bool { return a.done || a.finish != "" }
 
 // add appends the string v to the text of its kind, and shows it.
@@ -140,11 +141,16 @@ func meaning(reason string) llm.Finish {
 	return llm.Other
 }
 
-// failing tells whether a finish reason says that the server failed.
-func failing(reason string) bool {
+// failing tells whether a finish reason says that there is no answer, and how it failed: the server broke off by itself,
+// or somebody stopped it. Sources: OpenRouter, Z.ai and DeepSeek (errors), vLLM and SGLang (abort). A reason that is
+// not known is none of these: servers invent them for answers too.
+func failing(reason string) (class llm.Class, ok bool) {
 	switch strings.ToLower(reason) {
-	case "error", "network_error", "insufficient_system_resource":
-		return true
+	case "error", "failed", "failure", "network_error", "server_error", "internal_error", "internal_server_error",
+		"insufficient_system_resource", "overloaded", "overload":
+		return llm.Overload, true
+	case "abort", "aborted", "cancel", "cancelled", "canceled", "interrupted", "incomplete", "timeout":
+		return llm.Cut, true
 	}
-	return false
+	return "", false
 }

@@ -217,8 +217,8 @@ func (m *chat) choice(c raw, h *wire.Response, a *answer) (nested raw, fail *llm
 	a.delta(delta)
 	if s := reason.text(); s != "" && s != "null" {
 		a.finish = s
-		if failing(s) {
-			return nested, &llm.Error{Class: llm.Overload, Code: s, HTTP: h.Status, Message: fmt.Sprintf("%s broke the answer off: %s", m.o.Name, oneLine(s))}
+		if class, ok := failing(s); ok {
+			return nested, &llm.Error{Class: class, Code: s, HTTP: h.Status, Message: fmt.Sprintf("%s broke the answer off: %s", m.o.Name, oneLine(s))}
 		}
 	}
 	return nested, nil

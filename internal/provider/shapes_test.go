@@ -196,16 +196,23 @@ func TestFinishes(t *testing.T) {
 	for raw, want := range map[string]llm.Finish{
 		"stop": llm.Stop, "end_turn": llm.Stop, "eos": llm.Stop, "tool_use": llm.ToolCalls, "function_call": llm.ToolCalls,
 		"length": llm.Length, "max_tokens": llm.Length, "model_length": llm.Length, "model_context_window_exceeded": llm.Length,
-		"content_filter": llm.ContentFilter, "sensitive": llm.ContentFilter, "repetition": llm.Other, "abort": llm.Other, "brandnew": llm.Other,
+		"content_filter": llm.ContentFilter, "sensitive": llm.ContentFilter, "repetition": llm.Other, "brandnew": llm.Other,
 	} {
 		r, err := reply(t, stream(raw, `"content":"a"`))
 		if err != nil || r.Finish != want || r.RawFinish != raw {
 			t.Errorf("%s: %q %q %v", raw, r.Finish, r.RawFinish, err)
 		}
 	}
-	for _, raw := range []string{"error", "insufficient_system_resource", "network_error"} {
-		if _, err := reply(t, stream(raw, `"content":"a"`)); err == nil || err.Class != llm.Overload || err.Code != raw {
-			t.Errorf("%s: %+v", raw, err)
+	whole := tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"path\":1}"}}`)
+	for raw, want := range map[string]llm.Class{
+		"error": llm.Overload, "insufficient_system_resource": llm.Overload, "network_error": llm.Overload, "ERROR": llm.Overload,
+		"abort": llm.Cut, "aborted": llm.Cut, "cancelled": llm.Cut, "canceled": llm.Cut, "Interrupted": llm.Cut,
+	} {
+		document := `{"choices":[{"message":{"content":"a"},"finish_reason":"` + raw + `"}]}`
+		for _, body := range []string{stream(raw, `"content":"a"`), stream(raw, whole), document, strings.Replace(stream("stop", whole), "data: [DONE]", "data: "+document, 1)} {
+			if _, err := reply(t, body); err == nil || err.Class != want || err.Code != raw || !err.Retryable() {
+				t.Errorf("%s: %+v", raw, err)
+			}
 		}
 	}
 	r, err := reply(t, stream("stop", `"refusal":"I can't."`))
