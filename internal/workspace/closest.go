@@ -28,14 +28,14 @@ func (t *text) closest(ctx context.Context, old string) string {
 	if at < 0 || best < closestAlike {
 		return none
 	}
-	span := fmt.Sprintf("line %d", at+1)
-	if len(want) > 1 {
-		span = fmt.Sprintf("lines %d-%d", at+1, min(at+len(want), len(c.lines)))
+	span, differ, them := fmt.Sprintf("line %d", at+1), "differs", "it"
+	if last := min(at+len(want), len(c.lines)); last > at+1 {
+		span, differ, them = fmt.Sprintf("lines %d-%d", at+1, last), "differ", "them"
 	}
 	if best == 1 {
-		return fmt.Sprintf("%s differ only in white space. Read them and copy the text exactly", span)
+		return fmt.Sprintf("%s %s only in white space. Read %s and copy the text exactly", span, differ, them)
 	}
-	return fmt.Sprintf("the closest is %s (%d %% alike). Read them and copy the text exactly", span, int(best*100))
+	return fmt.Sprintf("the closest is %s (%d %% alike). Read %s and copy the text exactly", span, int(best*100), them)
 }
 
 func (t *text) split() []string {

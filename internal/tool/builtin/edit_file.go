@@ -92,10 +92,11 @@ func (e editFile) run(ctx context.Context, t target, edit workspace.Edit, prepar
 	if err != nil {
 		return nil, err
 	}
-	if out.Count == 1 {
-		return t.done(fmt.Sprintf("Edited %s: 1 replacement, at line %d.", shown(t.rel), out.Lines[0]), fact), nil
+	at := "line"
+	if len(out.Lines) > 1 {
+		at = "lines"
 	}
-	return t.done(fmt.Sprintf("Edited %s: %d replacements, at lines %s.", shown(t.rel), out.Count, some(out.Lines)), fact), nil
+	return t.done(fmt.Sprintf("Edited %s: %s, at %s %s.", shown(t.rel), count(out.Count, "replacement", "replacements"), at, some(out.Lines)), fact), nil
 }
 
 func some(lines []int) string {

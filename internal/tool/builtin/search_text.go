@@ -87,10 +87,10 @@ func (s searchText) run(ctx context.Context, t target, q workspace.SearchQuery) 
 		fmt.Fprintf(&b, "%s%s%d%s%s\n", shown(l.Path), mark, l.Number, mark, l.Text)
 	}
 	if found.Hits == 0 {
-		fmt.Fprintf(&b, "[no match in %d files]\n", found.Files)
+		fmt.Fprintf(&b, "[no match in %s]\n", count(found.Files, "file", "files"))
 	}
 	if found.More {
-		fmt.Fprintf(&b, "[the first %d matches; narrow pattern, path or glob for the rest]\n", found.Hits)
+		fmt.Fprintf(&b, "[the first %s; narrow pattern, path or glob for the rest]\n", count(found.Hits, "match", "matches"))
 	}
 	leftOut(&b, "not searched, since they may hold secrets or rules forbid it", found.Skipped)
 	leftOut(&b, "not searched, over 32 MiB", found.Large)

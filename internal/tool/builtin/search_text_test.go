@@ -27,7 +27,7 @@ func TestListAndSearch(t *testing.T) {
 	if r := b.must("search_text", args{"pattern": "FOO", "ignore_case": true}); r.Content != "a.go:1:foo\n\"evil\\nname\":1:foo\nsub/b.go:2:foo\n[not searched, since they may hold secrets or rules forbid it: .env]\n" {
 		t.Errorf("got %q", r.Content)
 	}
-	if r := b.must("search_text", args{"pattern": "zzz", "path": "sub"}); r.Content != "[no match in 1 files]\n" {
+	if r := b.must("search_text", args{"pattern": "zzz", "path": "sub"}); r.Content != "[no match in 1 file]\n" {
 		t.Errorf("got %q", r.Content)
 	}
 	_, err := b.call("search_text", args{"pattern": "("})
