@@ -53,7 +53,8 @@ func refuse(code, format string, a ...any) error {
 }
 
 // Replace makes an edit, in time that does not grow faster than the sizes of data and edit; the end of ctx cuts short
-// what an error says. Every byte outside the replaced text stays as it is; a missing final newline stays missing.
+// what an error says. Every byte outside the replaced text stays as it is; a missing final newline stays missing,
+// and a byte order mark, which nobody sees, stays whether the texts have one or not.
 // The error is an *EditError, and then nothing is changed.
 func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
 	if err := editable(data); err != nil {
@@ -74,7 +75,18 @@ func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
 	if err != nil {
 		return Edited{}, err
 	}
-	return text.splice(data, chosen, len(old), with), nil
+	out := text.splice(data, chosen, len(old), with)
+	if bytes.Equal(out.Bytes, data) {
+		return Edited{}, refuse(codeSame, "nothing would change: the file keeps its byte order mark; to add or remove one, use run_command")
+	}
+	return out, nil
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 func editable(data []byte) error {
@@ -105,7 +117,7 @@ func checkLines(lines []int, total int) error {
 		return refuse(CodeBadLines, "lines names %d lines; at most %d are taken. Read the file and edit it in several steps", len(distinct), maxLines)
 	}
 	if last := distinct[len(distinct)-1]; last > total {
-		return refuse(CodeBadLines, "the file has only %d lines; %d in lines is past the end", total, last)
+		return refuse(CodeBadLines, "the file has only %s; %d in lines is past the end", count(total, "line"), last)
 	}
 	return nil
 }
@@ -138,7 +150,7 @@ func (t *text) choose(ctx context.Context, old string, e Edit) ([]int, error) {
 	case pinned.count > 1 && !e.All && e.Lines == nil:
 		return nil, refuse(codeSeveral, "old_string is there %d times, starting on %s; lengthen it, name the line in lines, or set replace_all", pinned.count, pinned)
 	case pinned.count > 1 && !e.All:
-		return nil, refuse(codeSeveral, "old_string starts %d times on these lines: %s; lengthen it or name fewer lines", pinned.count, pinned)
+		return nil, refuse(codeSeveral, "old_string starts %d times on %s; lengthen it or name fewer lines", pinned.count, pinned)
 	}
 	return out, nil
 }

@@ -42,6 +42,11 @@ func TestReplace(t *testing.T) {
 		{"lone CR is a character", "a\rb\n", workspace.Edit{Old: "a\rb", New: "c\rd"}, "c\rd\n", []int{1}},
 		{"CR CR LF", "a\r\r\nb\n", workspace.Edit{Old: "b", New: "x"}, "a\r\r\nx\n", []int{2}},
 		{"BOM stays", "\uFEFFa\nb\n", workspace.Edit{Old: "a", New: "x"}, "\uFEFFx\nb\n", []int{1}},
+		{"BOM in the new text only", "\uFEFFa\nb\n", workspace.Edit{Old: "a", New: "\uFEFFx"}, "\uFEFFx\nb\n", []int{1}},
+		{"BOM in the old text only", "\uFEFFa\nb\n", workspace.Edit{Old: "\uFEFFa", New: "x"}, "\uFEFFx\nb\n", []int{1}},
+		{"BOM in both", "\uFEFFa\nb\n", workspace.Edit{Old: "\uFEFFa", New: "\uFEFFx"}, "\uFEFFx\nb\n", []int{1}},
+		{"BOM, all", "\uFEFFa a\r\n", workspace.Edit{Old: "a", New: "\uFEFFx", All: true}, "\uFEFFx \uFEFFx\r\n", []int{1}},
+		{"BOM in front", "a\n", workspace.Edit{Old: "a", New: "\uFEFFa"}, "\uFEFFa\n", []int{1}},
 		{"not ASCII", "漢字\n日本\n", workspace.Edit{Old: "日本", New: "中国"}, "漢字\n中国\n", []int{2}},
 		{"last line of the file may be pinned", "a\nb", workspace.Edit{Old: "b", New: "x", Lines: []int{2}}, "a\nx", []int{2}},
 	} {
@@ -54,6 +59,16 @@ func TestReplace(t *testing.T) {
 				t.Errorf("got %q at %v, want %q at %v", got.Bytes, got.Lines, c.want, c.lines)
 			}
 		})
+	}
+}
+
+// TestReplaceOfTheMark: an edit that would only touch the byte order mark changes nothing, and says so.
+func TestReplaceOfTheMark(t *testing.T) {
+	for _, e := range []workspace.Edit{{Old: "a", New: "\uFEFFa"}, {Old: "\uFEFFa", New: "a"}, {Old: "\uFEFF", New: ""}} {
+		var ee *workspace.EditError
+		if _, err := workspace.Replace(t.Context(), []byte("\uFEFFa\n"), e); !errors.As(err, &ee) || ee.Code != "same" || !strings.Contains(ee.Text, "byte order mark") {
+			t.Errorf("%+q: got %v", e.Old, err)
+		}
 	}
 }
 
@@ -86,6 +101,8 @@ func TestReplaceErrors(t *testing.T) {
 		{"nowhere", "a\nb\n", workspace.Edit{Old: "zzzz", New: "b"}, "no_match", []string{"nowhere", "read the file again"}},
 		{"nowhere, but like it", "one\n  return foo(bar, 1)\nthree\n", workspace.Edit{Old: "return foo(baz, 1)", New: "b"}, "no_match", []string{"line 2", "alike"}},
 		{"white space differs", "one\n\tif x {\n\t\ty()\n\t}\n", workspace.Edit{Old: "    if x {\n        y()\n    }", New: "b"}, "no_match", []string{"lines 2-4", "white space"}},
+		{"white space differs in a line", "one\n\tif x {\n", workspace.Edit{Old: "    if x {", New: "b"}, "no_match", []string{"line 2 differs only in white space. Read it and"}},
+		{"past the end of a line", "a\n", workspace.Edit{Old: "a", New: "b", Lines: []int{2}}, workspace.CodeBadLines, []string{"only 1 line;"}},
 		{"binary", "a\x00b", workspace.Edit{Old: "a", New: "b"}, workspace.CodeBinary, []string{"byte 2"}},
 		{"not UTF-8", "a\xffb", workspace.Edit{Old: "a", New: "b"}, "encoding", []string{"UTF-8"}},
 		{"empty file", "", workspace.Edit{Old: "a", New: "b"}, "no_match", nil},

@@ -222,6 +222,7 @@ func (w *searcher) file(ctx context.Context, p string) fileHits {
 	if bytes.IndexByte(data, 0) >= 0 {
 		return fileHits{}
 	}
+	data = bytes.TrimPrefix(data, []byte(mark)) // ^ means the first character that is seen
 	r := fileHits{read: true}
 	r.lines, w.lower = w.matcher.lines(ctx, p, data, w.lower, w.query.Context, w.query.Limit+1)
 	return r

@@ -168,7 +168,7 @@ func hits(t *testing.T, tree *workspace.Tree, q workspace.SearchQuery) []string 
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{
-		"a.go": "package a\n\nfunc Foo() {}\nfunc foo() {}\n", "b/c.go": "x\r\nfoo\r\nbar", "b/d.txt": "foo", "bin": "foo\x00foo", "ignored.log": "foo",
+		"marked": "\uFEFFmarked\n", "a.go": "package a\n\nfunc Foo() {}\nfunc foo() {}\n", "b/c.go": "x\r\nfoo\r\nbar", "b/d.txt": "foo", "bin": "foo\x00foo", "ignored.log": "foo",
 		".gitignore": "*.log\n", ".git/x": "foo", ".env": "foo=1", "latin": "foo \xe4\n", "kelvin": "\u212Aelvin\r\nEL\u017Fe\r\n", "long": strings.Repeat("x", 5000) + "needle" + strings.Repeat("y", 5000),
 	})
 	fifo(t, filepath.Join(dir, "pipe"))
@@ -185,6 +185,7 @@ func TestSearch(t *testing.T) {
 			{"any case, beyond ASCII", workspace.SearchQuery{Pattern: "kelvin|else", Path: ".", IgnoreCase: true}, []string{"kelvin:1:\u212Aelvin", "kelvin:2:EL\u017Fe"}},
 			{"any case, beyond ASCII, literal", workspace.SearchQuery{Pattern: "^KELVIN$", Path: ".", IgnoreCase: true}, []string{"kelvin:1:\u212Aelvin"}},
 			{"anchors mean lines", workspace.SearchQuery{Pattern: "^foo$", Path: "."}, []string{"b/c.go:2:foo", "b/d.txt:1:foo"}},
+			{"behind a byte order mark", workspace.SearchQuery{Pattern: "^marked$", Path: "."}, []string{"marked:1:marked"}},
 			{"glob", workspace.SearchQuery{Pattern: "foo", Path: ".", Glob: "*.txt"}, []string{"b/d.txt:1:foo"}},
 			{"one file", workspace.SearchQuery{Pattern: "bar", Path: "b/c.go"}, []string{"b/c.go:3:bar"}},
 			{"the file that is named is searched", workspace.SearchQuery{Pattern: "foo", Path: ".env"}, []string{".env:1:foo=1"}},

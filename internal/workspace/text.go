@@ -106,7 +106,7 @@ func (t *text) splice(data []byte, at []int, size int, with string) Edited {
 	done := 0
 	for _, i := range at {
 		out.Write(data[done:t.origin(i)])
-		out.WriteString(t.withEnds(with, i, i+size))
+		out.WriteString(t.withMark(t.withEnds(with, i, i+size), i))
 		done = t.origin(i + size)
 		if n := t.line(i); len(e.Lines) == 0 || e.Lines[len(e.Lines)-1] != n {
 			e.Lines = append(e.Lines, n)
@@ -115,6 +115,23 @@ func (t *text) splice(data []byte, at []int, size int, with string) Edited {
 	out.Write(data[done:])
 	e.Bytes = out.Bytes()
 	return e
+}
+
+// mark is the byte order mark.
+const mark = "\uFEFF"
+
+// withMark leaves a file that begins with a byte order mark with one: what replaces the mark begins with it, and what is
+// put right behind it does not.
+func (t *text) withMark(with string, at int) string {
+	switch {
+	case at > len(mark) || !bytes.HasPrefix(t.data, []byte(mark)):
+		return with
+	case at == len(mark):
+		return strings.TrimPrefix(with, mark)
+	case strings.HasPrefix(with, mark):
+		return with
+	}
+	return mark + with
 }
 
 // withEnds gives each line end of the new text the form of the one it takes the place of; those beyond, the form of

@@ -220,7 +220,7 @@ func portable(t *testing.T, name string, schema json.RawMessage) {
 func TestReadFile(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef\n", 20_000)
 	b := setUp(t, map[string]string{
-		"f": "one\ntwo\n\nfour\n", "nonl": "a\nb", "crlf": "a\r\nb\r\n", "mixed": "a\r\nb\n", "empty": "", "long": long, "bin": "ab\x00c", "latin": "\xe4\n",
+		"f": "one\ntwo\n\nfour\n", "nonl": "a\nb", "crlf": "a\r\nb\r\n", "mixed": "a\r\nb\n", "empty": "", "long": long, "bin": "ab\x00c", "latin": "\xe4\n", "bom": "\uFEFFa\r\n", "bare": "\uFEFF",
 		"line": strings.Repeat("x", 300_000) + "\nend\n", "dir/": "", "link": "-> f",
 	})
 	for _, c := range []struct {
@@ -234,7 +234,9 @@ func TestReadFile(t *testing.T) {
 		{args{"path": "f", "offset": 4}, "4\tfour\n[lines 4-4 of 4]\n", false},
 		{args{"path": "nonl"}, "1\ta\n2\tb\n[no newline at the end]\n", false},
 		{args{"path": "crlf"}, "1\ta\n2\tb\n[line ends are CRLF]\n", false},
-		{args{"path": "mixed"}, "1\ta\n2\tb\n[line ends are mixed, CRLF and LF]\n", false},
+		{args{"path": "mixed"}, "1\ta\n2\tb\n[line ends are CRLF and LF mixed]\n", false},
+		{args{"path": "bom"}, "1\ta\n[a byte order mark stands before line 1, and edit_file keeps it. line ends are CRLF]\n", false},
+		{args{"path": "bare"}, "[a byte order mark stands before line 1, and edit_file keeps it. no newline at the end. the file is empty]\n", false},
 		{args{"path": "empty"}, "[the file is empty]\n", false},
 		{args{"path": "latin"}, "1\t\uFFFD\n[not UTF-8: other bytes are shown as \uFFFD, and edit_file does not take this file]\n", false},
 	} {

@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -55,6 +57,43 @@ func (c *core) current(t target, sum string) error {
 		return refusal(&workspace.Changed{Path: t.rel})
 	}
 	return nil
+}
+
+// mark is the byte order mark.
+const mark = "\uFEFF"
+
+const (
+	endsLF    = "LF"
+	endsCRLF  = "CRLF"
+	endsMixed = "CRLF and LF mixed"
+)
+
+// lineEnds says what line ends a text has, "" if none.
+func lineEnds(data []byte) string {
+	switch crlf, lf := bytes.Count(data, []byte("\r\n")), bytes.Count(data, []byte("\n")); {
+	case lf == 0:
+		return ""
+	case crlf == 0:
+		return endsLF
+	case crlf < lf:
+		return endsMixed
+	}
+	return endsCRLF
+}
+
+// form says how a change altered what nobody sees of a text: its line ends and its byte order mark.
+func (c change) form() string {
+	var out string
+	if was, is := lineEnds(c.before), lineEnds(c.after); was != "" && is != "" && was != is {
+		out = fmt.Sprintf(" Line ends were %s and are %s now.", was, is)
+	}
+	switch was, is := bytes.HasPrefix(c.before, []byte(mark)), bytes.HasPrefix(c.after, []byte(mark)); {
+	case was && !is:
+		out += " The byte order mark is gone."
+	case is && !was:
+		out += " It begins with a byte order mark now."
+	}
+	return out
 }
 
 // done is the result of a change. It is in our own words as long as the path reads as nothing but a path: a name may

@@ -200,6 +200,37 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+// TestOverwriteSaysForm: the model is told of what it overwrote without seeing it.
+func TestOverwriteSaysForm(t *testing.T) {
+	for _, c := range []struct{ before, after, want string }{
+		{"a\r\nb\r\n", "c\nd\n", "Overwrote f (4 bytes). Line ends were CRLF and are LF now."},
+		{"a\nb\n", "c\r\nd\r\n", "Overwrote f (6 bytes). Line ends were LF and are CRLF now."},
+		{"a\r\nb\n", "c\nd\n", "Overwrote f (4 bytes). Line ends were CRLF and LF mixed and are LF now."},
+		{"\uFEFFa\r\n", "b\n", "Overwrote f (2 bytes). Line ends were CRLF and are LF now. The byte order mark is gone."},
+		{"a\n", "\uFEFFb\n", "Overwrote f (5 bytes). It begins with a byte order mark now."},
+		{"\uFEFFa\r\n", "\uFEFFb\r\n", "Overwrote f (6 bytes)."},
+		{"a\r\n", "b", "Overwrote f (1 byte)."},
+	} {
+		b := setUp(t, map[string]string{"f": c.before})
+		b.must("read_file", args{"path": "f"})
+		if r := b.must("write_file", args{"path": "f", "content": c.after}); r.Content != c.want || b.file("f") != c.after {
+			t.Errorf("%q to %q: %q, file %q", c.before, c.after, r.Content, b.file("f"))
+		}
+	}
+}
+
+// TestEditSaysLines: lines are counted once each.
+func TestEditSaysLines(t *testing.T) {
+	b := setUp(t, map[string]string{"f": "x x\nx\n"})
+	for _, c := range []struct{ old, with, want string }{
+		{"x x", "y y", "1 replacement, at line 1."}, {"y", "z", "2 replacements, at line 1."}, {"\nx", "\nz", "1 replacement, at line 1."}, {"z", "x", "3 replacements, at lines 1, 2."},
+	} {
+		if r := b.must("edit_file", args{"path": "f", "old_string": c.old, "new_string": c.with, "replace_all": true}); r.Content != "Edited f: "+c.want {
+			t.Errorf("%q: %q", c.old, r.Content)
+		}
+	}
+}
+
 // TestLinkSwapped: the path that is checked is the path that is written.
 func TestLinkSwapped(t *testing.T) {
 	b := setUp(t, map[string]string{"plain/f": "a\n", ".git/hooks/f": "a\n", "ln": "-> plain"})

@@ -63,15 +63,16 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 	if err := text(t, f.Bytes); err != nil {
 		return nil, err
 	}
-	total := bytes.Count(f.Bytes, []byte("\n"))
-	if n := len(f.Bytes); n > 0 && f.Bytes[n-1] != '\n' {
+	body := bytes.TrimPrefix(f.Bytes, []byte(mark))
+	total := bytes.Count(body, []byte("\n"))
+	if n := len(body); n > 0 && body[n-1] != '\n' {
 		total++
 	}
 	if offset > max(total, 1) {
-		return nil, &tool.Refusal{Code: "past_end", Text: fmt.Sprintf("%s has only %d lines; offset %d is past the end", t.rel, total, offset)}
+		return nil, &tool.Refusal{Code: "past_end", Text: fmt.Sprintf("%s has only %s; offset %d is past the end", t.rel, count(total, "line", "lines"), offset)}
 	}
 	r.remember(t, f.SHA256)
-	lines, last, whole := number(f.Bytes, offset, limit)
+	lines, last, whole := number(body, offset, limit)
 	notes := notes(f.Bytes)
 	switch {
 	case total == 0:
@@ -125,12 +126,11 @@ func number(data []byte, offset, limit int) (out string, last int, whole bool) {
 // notes says what the numbered lines don't show.
 func notes(data []byte) []string {
 	var out []string
-	if crlf, lf := bytes.Count(data, []byte("\r\n")), bytes.Count(data, []byte("\n")); crlf > 0 {
-		s := "line ends are CRLF"
-		if crlf < lf {
-			s = "line ends are mixed, CRLF and LF"
-		}
-		out = append(out, s)
+	if bytes.HasPrefix(data, []byte(mark)) {
+		out = append(out, "a byte order mark stands before line 1, and edit_file keeps it")
+	}
+	if ends := lineEnds(data); ends != "" && ends != endsLF {
+		out = append(out, "line ends are "+ends)
 	}
 	if len(data) > 0 && data[len(data)-1] != '\n' {
 		out = append(out, "no newline at the end")

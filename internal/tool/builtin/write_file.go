@@ -84,9 +84,9 @@ func (w writeFile) run(ch change) (*tool.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	verb := "Created"
+	words := fmt.Sprintf("Created %s (%s).", shown(ch.rel), count(len(ch.after), "byte", "bytes"))
 	if ch.op == opOverwrite {
-		verb = "Overwrote"
+		words = fmt.Sprintf("Overwrote %s (%s).%s", shown(ch.rel), count(len(ch.after), "byte", "bytes"), ch.form())
 	}
-	return ch.done(fmt.Sprintf("%s %s (%d bytes).", verb, shown(ch.rel), len(ch.after)), fact), nil
+	return ch.done(words, fact), nil
 }
