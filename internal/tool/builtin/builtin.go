@@ -66,7 +66,7 @@ func (c *core) remembered(t target) (sum string, ok bool) {
 type target struct{ rel, real string }
 
 func (c *core) locate(path string) (target, error) {
-	rel, err := c.tree.Rel(path)
+	rel, err := c.tree.Rel(meant(path))
 	if err != nil {
 		return target{}, refusal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"overt/internal/event"
 	"overt/internal/tool"
@@ -48,7 +49,15 @@ func (c *core) apply(ch change) (event.FileChanged, error) {
 	}
 	sum := workspace.Sum(ch.after)
 	c.remember(ch.target, sum)
-	return event.FileChanged{Path: ch.real, Op: ch.op, By: "agent", Before: ch.seen, After: sum, Diff: ch.diff()}, nil
+	return event.FileChanged{Path: recorded(ch.real), Op: ch.op, By: "agent", Before: ch.seen, After: sum, Diff: ch.diff()}, nil
+}
+
+// recorded is a path as facts hold it, which are UTF-8.
+func recorded(path string) string {
+	if !utf8.ValidString(path) {
+		return shown(path)
+	}
+	return path
 }
 
 // current refuses a file that is not as the model saw it, if it ever did.

@@ -86,10 +86,21 @@ func orRoot(path string) string {
 	return path
 }
 
-// shown quotes a name that would break its line or read as another.
+// shown quotes a name that would break its line, read as another, or pass for a quoted one. What it gives is taken for
+// the name wherever a path is: see meant.
 func shown(name string) string {
-	if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || policy.Hidden(r) }) {
+	if !utf8.ValidString(name) || strings.HasPrefix(name, `"`) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || policy.Hidden(r) }) {
 		return strconv.Quote(name)
 	}
 	return name
+}
+
+// meant gives the name that a path stands for, which may be quoted as shown does it: names that are not UTF-8 can't be
+// written in any other way. Other quotes are part of a name.
+func meant(path string) string {
+	quoted := strings.TrimSuffix(path, "/") // as a folder is listed
+	if name, err := strconv.Unquote(quoted); err == nil && shown(name) == quoted {
+		return name
+	}
+	return path
 }

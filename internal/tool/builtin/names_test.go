@@ -3,8 +3,11 @@ package builtin_test
 import (
 	"encoding/json"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"overt/internal/policy"
 	"overt/internal/tool"
@@ -65,6 +68,59 @@ func TestForeignNames(t *testing.T) {
 			if r.Content != call.want || r.Trusted != c.trusted {
 				t.Errorf("%q: %q, trusted %v", name, r.Content, r.Trusted)
 			}
+		}
+	}
+}
+
+// TestShownNames: what a listing or a search shows is taken for the name, whatever bytes that has.
+func TestShownNames(t *testing.T) {
+	names := []string{"a\nb", "a\u202eb", `"q"`, `"a\nb"`, `"`, `a"b`, `back\slash`, "sub/tab\t.txt", "größe", "\uFEFFx"}
+	if runtime.GOOS == "linux" {
+		names = append(names, "caf\xe9.txt", "sub/\xff\xfe", "\xe9\uFFFD")
+	}
+	files := map[string]string{}
+	for _, n := range names {
+		files[n] = "needle\n"
+	}
+	files["new\nline/f"] = ""
+	b := setUp(t, files)
+	if r := b.must("list_files", args{"path": `"new\nline"/`}); r.Content != "\"new\\nline/f\"\tfile\t0\n" {
+		t.Errorf("folder: %q", r.Content)
+	}
+	delete(files, "new\nline/f")
+	b = setUp(t, files)
+	var listed, found []string
+	for line := range strings.Lines(b.must("list_files", args{}).Content) {
+		if name, kind, _ := strings.Cut(line, "\t"); strings.HasPrefix(kind, "file") && name != ".keep" {
+			listed = append(listed, name)
+		}
+	}
+	for line := range strings.Lines(b.must("search_text", args{"pattern": "needle"}).Content) {
+		name, _, _ := strings.Cut(line, ":1:")
+		found = append(found, name)
+	}
+	if len(listed) != len(names) || !slices.Equal(listed, found) {
+		t.Errorf("listed %q, found %q, want %d", listed, found, len(names))
+	}
+	for _, name := range listed {
+		if r := b.must("read_file", args{"path": name}); r.Content != "1\tneedle\n" {
+			t.Errorf("%s: %q", name, r.Content)
+		}
+		r := b.must("edit_file", args{"path": name, "old_string": "needle", "new_string": "done"})
+		if !utf8.ValidString(changed(t, r).Path) || !strings.HasPrefix(r.Content, "Edited "+name+":") {
+			t.Errorf("%s: %q, %+v", name, r.Content, r.Facts)
+		}
+	}
+	for _, name := range names {
+		if b.file(name) != "done\n" {
+			t.Errorf("%q was not edited", name)
+		}
+	}
+	// Quotes that shown would not set are part of a name.
+	for _, name := range []string{`"plain"`, `"\u0061"`, "`x`"} {
+		b.must("write_file", args{"path": name, "content": "x\n"})
+		if b.file(name) != "x\n" {
+			t.Errorf("%s: not written", name)
 		}
 	}
 }
