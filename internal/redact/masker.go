@@ -1,8 +1,8 @@
 // Package redact takes known secret values out of text that is about to be kept or shown.
 //
 // Begin with [New] and [Masker.Add]; then [Masker.String] and [Masker.Bytes] mask what is whole, and a [Stream] masks
-// what arrives in pieces. Each value is found as it is, as it stands in JSON (once and twice escaped), URL query-escaped
-// and in standard base64. What is found becomes "[masked:NAME]"; values that overlap become one placeholder.
+// what arrives in pieces. Each value is found as it is, as it stands in JSON (once and twice escaped, also by encoders
+// that keep to ASCII), URL query-escaped and in standard base64. What is found becomes "[masked:NAME]"; values that overlap become one placeholder.
 //
 // The package knows values, not shapes: a secret that nobody added is not found, nor is one that was split, reversed or
 // encoded in another way. It does not know where text goes.
@@ -15,16 +15,21 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 const (
 	// minLength is the length in bytes from which a value is masked: a shorter one would be found in innocent text.
 	minLength = 12
+	// minSecret is that of a value which is certainly a secret.
+	minSecret = 6
 
 	prefix = "[masked:"
 )
@@ -57,10 +62,28 @@ func New() *Masker {
 }
 
 // Add makes value known by a name, which stands in its place from now on. It tells whether the value is masked: one
-// shorter than minLength is not, nor is one that looks like a placeholder itself. A value that was known keeps its
+// shorter than minLength is not, nor is one that looks like a placeholder itself or stands in its own. A value that was known keeps its
 // first name.
-func (m *Masker) Add(name, value string) bool {
-	if len(value) < minLength || strings.Contains(value, prefix) {
+func (m *Masker) Add(name, value string) bool { return m.add(name, value, minLength) }
+
+// AddShort is [Masker.Add] for what is certainly a secret, as the key in use: it masks from 6 bytes on. It leaves out
+// the words that people give to servers which want no key: they stand in innocent text.
+func (m *Masker) AddShort(name, value string) bool {
+	return !dummy(value) && m.add(name, value, minSecret)
+}
+
+// dummy tells whether a value is one that documents of local servers suggest as a key.
+func dummy(value string) bool {
+	switch strings.ToLower(value) {
+	case "api-key", "api_key", "apikey", "anything", "default", "dummy-key", "llama.cpp", "lm-studio", "lmstudio",
+		"no-key", "no_key", "not-needed", "not-required", "nothing", "ollama", "openai", "optional", "placeholder", "sk-no-key-required":
+		return true
+	}
+	return false
+}
+
+func (m *Masker) add(name, value string, least int) bool {
+	if mask := prefix + name + "]"; len(value) < least || strings.Contains(value, prefix) || strings.Contains(mask, value) {
 		return false
 	}
 	m.mu.Lock()
@@ -130,14 +153,16 @@ func (s *set) inBytes(text []byte) bool {
 func forms(value string) []string {
 	out := []string{value}
 	add := func(s string) {
-		if len(s) >= minLength && !slices.Contains(out, s) {
+		if !slices.Contains(out, s) {
 			out = append(out, s)
 		}
 	}
 	for _, html := range []bool{false, true} { // encoders differ in whether they escape <, > and &
 		once := jsonEscape(value, html)
-		add(once)
-		add(jsonEscape(once, html))
+		for _, s := range []string{once, asciiEscape(once, "%04x"), asciiEscape(once, "%04X")} {
+			add(s)
+			add(jsonEscape(s, html))
+		}
 	}
 	add(url.QueryEscape(value))
 	add(base64.RawStdEncoding.EncodeToString([]byte(value))) // without padding: found with it too
@@ -153,4 +178,19 @@ func jsonEscape(s string, html bool) string {
 		return s // strings always encode
 	}
 	return b.String()[1 : b.Len()-2]
+}
+
+// asciiEscape gives a JSON string as encoders write it that keep to ASCII.
+func asciiEscape(s, digits string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r < utf8.RuneSelf {
+			b.WriteByte(byte(r))
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u`+digits, unit)
+		}
+	}
+	return b.String()
 }

@@ -38,7 +38,28 @@ func TestAdd(t *testing.T) {
 	}
 }
 
+func TestAddShort(t *testing.T) {
+	m := redact.New()
+	for _, tt := range []struct {
+		value  string
+		masked bool
+	}{
+		{"12345", false}, {"a", false}, {"", false}, {"123456", true}, {"123456789012", true}, {"ollama", false}, {"Not-Needed", false}, {"[masked:x]", false}, {"masked", false},
+	} {
+		if got := m.AddShort("KEY", tt.value); got != tt.masked {
+			t.Errorf("AddShort(%q) = %v", tt.value, got)
+		}
+	}
+	for _, text := range []string{"123456", base64.StdEncoding.EncodeToString([]byte("123456"))} {
+		if got := m.String("Bearer " + text); got != "Bearer [masked:KEY]" {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
 func TestForms(t *testing.T) {
+	const key = key + "𝄞"
+
 	once := func(s string) string {
 		b, _ := json.Marshal(s)
 		return string(b[1 : len(b)-1])
@@ -47,6 +68,10 @@ func TestForms(t *testing.T) {
 		{"raw", key},
 		{"JSON", once(key)},
 		{"JSON in JSON", once(once(key))},
+		{"JSON in ASCII", strings.NewReplacer("é", `\u00e9`, "𝄞", `\ud834\udd1e`).Replace(once(key))},
+		{"JSON in ASCII, capitals", strings.NewReplacer("é", `\u00E9`, "𝄞", `\uD834\uDD1E`).Replace(once(key))},
+		{"JSON in ASCII, in JSON", once(strings.NewReplacer("é", `\u00e9`, "𝄞", `\ud834\udd1e`).Replace(once(key)))},
+		{"JSON in ASCII without HTML escapes", strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", "é", `\u00e9`, "𝄞", `\ud834\udd1e`).Replace(once(key))},
 		{"JSON without HTML escapes", strings.NewReplacer(`\u0026`, "&", `\u003c`, "<").Replace(once(key))},
 		{"query", url.QueryEscape(key)},
 		{"base64", base64.StdEncoding.EncodeToString([]byte(key))},
