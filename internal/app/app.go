@@ -15,7 +15,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -79,7 +78,12 @@ func (r *Record) Close() error { return r.store.Close() }
 // folder is where the record of a workspace lives below the state folder.
 func folder(state, root string) string {
 	sum := sha256.Sum256([]byte(root))
-	name := regexp.MustCompile(`[^A-Za-z0-9._-]+`).ReplaceAllString(filepath.Base(root), "-")
+	name := strings.Map(func(r rune) rune {
+		if r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
+			return r
+		}
+		return '-'
+	}, filepath.Base(root))
 	return filepath.Join(state, "workspaces", name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:6]))
 }
 

@@ -3,31 +3,40 @@ package app
 import (
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"strings"
 )
 
-// secretName matches variables whose values are likely secrets.
-var secretName = regexp.MustCompile(`(?i)(^|_)((API|ACCESS|SECRET|PRIVATE|AUTH)_?KEY|TOKEN|SECRET|PASSWORD|PASSWD)$`)
+// secretName tells whether the value of a variable is likely a secret. No pattern: compiling it costs every start.
+func secretName(name string) bool {
+	name = strings.ToUpper(name)
+	for _, end := range []string{
+		"API_KEY", "APIKEY", "ACCESS_KEY", "SECRET_KEY", "PRIVATE_KEY", "AUTH_KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PGPASS",
+	} {
+		if head, ok := strings.CutSuffix(name, end); ok && (head == "" || strings.HasSuffix(head, "_")) {
+			return true
+		}
+	}
+	return false
+}
 
 // learnSecrets makes known to the masker what must not be written or shown.
 func (a *App) learnSecrets() {
 	c := a.o.Config
-	a.mask.Add("api key", c.APIKey.Value)
+	a.mask.AddShort("api key", c.APIKey.Value)
 	if u, err := url.Parse(c.BaseURL.Value); err == nil {
-		a.mask.Add("base URL", u.User.Username()) // some services take the key as a user name
+		a.mask.AddShort("base URL", u.User.Username()) // some services take the key as a user name
 		if pw, ok := u.User.Password(); ok {
-			a.mask.Add("base URL", pw)
+			a.mask.AddShort("base URL", pw)
 		}
 		for name, values := range u.Query() {
 			for _, v := range values {
-				a.mask.Add("base URL "+name, v)
+				a.mask.AddShort("base URL "+name, v)
 			}
 		}
 	}
 	for _, kv := range a.o.Env {
 		name, value, _ := strings.Cut(kv, "=")
-		if secretName.MatchString(name) && !filepath.IsAbs(value) {
+		if secretName(name) && !filepath.IsAbs(value) {
 			a.mask.Add(name, value)
 		}
 	}

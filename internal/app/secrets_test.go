@@ -1,0 +1,48 @@
+package app
+
+import (
+	"testing"
+
+	"overt/internal/config"
+	"overt/internal/redact"
+)
+
+func TestSecretName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"DEEPSEEK_API_KEY": true, "API_KEY": true, "GITHUB_TOKEN": true, "token": true, "MY_SECRET": true, "PGPASSWORD": false, "DB_PASSWORD": true,
+		"SSH_PASSPHRASE": true, "AWS_SECRET_ACCESS_KEY": true, "AUTHORS": false, "TOKENS": false, "KEY": false, "PRIMARY_KEY": false, "SSH_AUTH_SOCK": false, "": false,
+	} {
+		if got := secretName(name); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
+
+// TestLearnSecrets: what must not be written is known to the masker; paths and ordinary values are not.
+func TestLearnSecrets(t *testing.T) {
+	a := &App{mask: redact.New(), o: Options{
+		Config: &config.Config{
+			APIKey: config.Setting{Value: "sk-short1"}, BaseURL: config.Setting{Value: "http://some-user:pa55w0rd@127.0.0.1:9/v1?key=qqqq-3333"},
+		},
+		Env: []string{"GH_TOKEN=ghp-0123456789", "TLS_PRIVATE_KEY=/etc/ssl/private.pem", "LANG=en_US.UTF-8", "SHORT_TOKEN=abc"},
+	}}
+	a.learnSecrets()
+	for text, masked := range map[string]bool{
+		"sk-short1": true, "some-user": true, "pa55w0rd": true, "qqqq-3333": true, "ghp-0123456789": true,
+		"/etc/ssl/private.pem": false, "en_US.UTF-8": false, "abc": false,
+	} {
+		if got := a.mask.String(text) != text; got != masked {
+			t.Errorf("%s: masked %t, want %t", text, got, masked)
+		}
+	}
+}
+
+func TestFolder(t *testing.T) {
+	a, b := folder("/s", "/home/x/my project/Ünï"), folder("/s", "/home/y/Ünï")
+	if a == b {
+		t.Errorf("two workspaces share %s", a)
+	}
+	if got := folder("/s", "/w"); got != "/s/workspaces/w-"+got[len(got)-12:] {
+		t.Errorf("%s", got)
+	}
+}
