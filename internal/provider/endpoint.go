@@ -12,7 +12,7 @@ import (
 // already stays. A query of the base is kept.
 func chatURL(base string) (string, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return "", errors.New("the base URL must begin with http:// or https:// and name a host")
 	}
 	u.Fragment = ""

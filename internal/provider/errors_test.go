@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"overt/internal/llm"
+	"overt/internal/provider"
 )
 
 func fail(t *testing.T, status int, header map[string]string, body string) *llm.Error {
@@ -170,6 +171,44 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if e := fail(t, 429, c.header, c.body); e.RetryAfter != c.want || e.Class != llm.Rate {
 			t.Errorf("%s: %+v, want %s", c.name, e, c.want)
+		}
+	}
+}
+
+// TestRetryAfterWithoutDate: a date counts from our clock where the server does not tell its own.
+func TestRetryAfterWithoutDate(t *testing.T) {
+	for name, c := range map[string]struct{ in, least, most time.Duration }{
+		"to come": {90 * time.Second, 60 * time.Second, 90 * time.Second}, "gone by": {-time.Hour, 0, 0},
+	} {
+		m, _ := against(t, true, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header()["Date"] = nil
+			w.Header().Set("Retry-After", time.Now().Add(c.in).UTC().Format(http.TimeFormat))
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		_, err := m.Stream(ctxOf(t), say("x"), nil)
+		if e := asError(t, err); e.RetryAfter < c.least || e.RetryAfter > c.most || e.Class != llm.Rate {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+}
+
+// TestUnusable: what can't be sent at all is invalid, not a matter of the network, and sent once at most.
+func TestUnusable(t *testing.T) {
+	for name, o := range map[string]provider.Options{
+		"port":          {Endpoint: "http://127.0.0.1:99999/v1"},
+		"port 0":        {Endpoint: "http://127.0.0.1:0/v1"},
+		"no host":       {Endpoint: "http://:8080/v1"},
+		"scheme":        {Endpoint: "ftp://127.0.0.1/v1"},
+		"no scheme":     {Endpoint: "127.0.0.1:8080/v1"},
+		"blank in host": {Endpoint: "http://a b/v1"},
+		"bracket":       {Endpoint: "http://[::1/v1"},
+		"empty":         {},
+		"key":           {Endpoint: "http://127.0.0.1:1/v1", Key: "sk-a\nb"},
+	} {
+		o.Wire = newWire(t, &sink{})
+		_, err := provider.New(o).Stream(ctxOf(t), say("x"), nil)
+		if e := asError(t, err); e.Class != llm.Invalid || e.Retryable() || e.Message == "" || strings.Contains(e.Message, "sk-a") {
+			t.Errorf("%s: %+v", name, e)
 		}
 	}
 }

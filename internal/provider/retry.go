@@ -9,7 +9,7 @@ import (
 )
 
 // retryAfter gives the wait that a server asks for, 0 if it asks for none: from its headers, else from its words. A
-// date counts from the Date of the same reply, so that clocks need not agree. Sources: RFC 9110 section 10.2.3; the
+// date counts from the Date of the same reply, so that clocks need not agree; from ours if it has none. Sources: RFC 9110 section 10.2.3; the
 // headers of OpenAI; texts of OpenAI, Gemini and others.
 func retryAfter(h http.Header, search string, body []byte) time.Duration {
 	if d := number(h.Get("Retry-After-Ms"), time.Millisecond); d > 0 {
@@ -19,9 +19,11 @@ func retryAfter(h http.Header, search string, body []byte) time.Duration {
 		if d := number(s, time.Second); d > 0 {
 			return d
 		}
-		at, err := http.ParseTime(s)
-		now, err2 := http.ParseTime(h.Get("Date"))
-		if err == nil && err2 == nil {
+		if at, err := http.ParseTime(s); err == nil {
+			now, err := http.ParseTime(h.Get("Date"))
+			if err != nil {
+				now = time.Now()
+			}
 			return max(at.Sub(now), 0)
 		}
 	}

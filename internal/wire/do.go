@@ -8,6 +8,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -75,8 +77,18 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Message: "the URL or method of the request is not valid"} // err may quote a key in the URL
 	}
-	if req.URL.Host == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
+	if req.URL.Hostname() == "" || req.URL.Scheme != "http" && req.URL.Scheme != "https" {
 		return nil, &Error{Kind: Invalid, Message: "the URL must begin with http:// or https:// and name a host"}
+	}
+	if port := req.URL.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+			return nil, &Error{Kind: Invalid, Message: fmt.Sprintf("the URL's port is %s; ports are 1 to 65535", port)}
+		}
+	}
+	for _, h := range []http.Header{r.Header, r.Auth} {
+		if name, ok := unsendable(h); ok {
+			return nil, &Error{Kind: Invalid, Message: "the header " + name + " can't be sent: its value holds a line end or another control character"}
+		}
 	}
 	for k, v := range r.Header {
 		req.Header[http.CanonicalHeaderKey(k)] = v
@@ -92,6 +104,18 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 		req.Body = io.NopCloser(&partsReader{parts: r.Body})
 	}
 	return req, nil
+}
+
+// unsendable names a field whose value HTTP does not allow (RFC 9110, section 5.5).
+func unsendable(h http.Header) (name string, ok bool) {
+	for name, values := range h {
+		for _, v := range values {
+			if strings.ContainsFunc(v, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+				return name, true
+			}
+		}
+	}
+	return "", false
 }
 
 // addAuth gives the request a header with the secret fields added; the old header stays as the sink has it.

@@ -54,6 +54,9 @@ func failure(ctx context.Context, err error) *Error {
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		err = u.Err // its text holds the whole URL
 	}
+	if a, ok := errors.AsType[*net.AddrError](err); ok { // of a proxy, say: it will never be an address
+		return &Error{Kind: Invalid, Message: a.Error(), Err: err}
+	}
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
 		return &Error{Kind: Timeout, Message: "no connection in time", Err: err}
 	}

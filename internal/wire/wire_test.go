@@ -360,7 +360,7 @@ func TestNetwork(t *testing.T) {
 	if strings.Contains(k.sent[0].URL, "pw") {
 		t.Errorf("sent %s", k.sent[0].URL)
 	}
-	for _, bad := range []string{"", "nowhere", "ftp://x/", "http://", "http://a b/?key=abc"} {
+	for _, bad := range []string{"", "nowhere", "ftp://x/", "http://", "http://a b/?key=abc", "http://h:99999/?key=abc", "http://h:0/", "http://:80/"} {
 		resp, err := c.Do(t.Context(), wire.Request{Method: "POST", URL: bad})
 		if kindOf(t, err) != wire.Invalid || strings.Contains(err.Error(), "abc") {
 			t.Errorf("%q: %v", bad, err)
@@ -368,6 +368,10 @@ func TestNetwork(t *testing.T) {
 		if n, err := resp.Body.Read(make([]byte, 1)); n != 0 || kindOf(t, err) != wire.Invalid || resp.Body.Close() != nil {
 			t.Errorf("%q: read %d, %v", bad, n, err)
 		}
+	}
+	_, err = c.Do(t.Context(), wire.Request{Method: "POST", URL: "http://h/", Auth: http.Header{"Authorization": {"abc\nx: y"}}})
+	if kindOf(t, err) != wire.Invalid || !strings.Contains(err.Error(), "Authorization") || strings.Contains(err.Error(), "abc") {
+		t.Errorf("header: %v", err)
 	}
 	if len(k.sent) != 1 {
 		t.Error("an impossible request was recorded")
