@@ -6,7 +6,6 @@ import "strings"
 const (
 	Kept       = keptEach
 	MaxCommand = maxCommand
-	Drain      = drain
 )
 
 // Clean is the cleaner for a text that is there as a whole.
