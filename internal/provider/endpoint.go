@@ -3,7 +3,6 @@ package provider
 import (
 	"errors"
 	"net/url"
-	"regexp"
 	"strings"
 )
 
@@ -27,8 +26,14 @@ func chatURL(base string) (string, error) {
 	return u.String(), nil
 }
 
+// versioned tells whether a segment of the path is v1, v4, v1beta and the like.
 func versioned(path string) bool {
-	return regexp.MustCompile(`(^|/)v[0-9]+[a-z0-9]*(/|$)`).MatchString(path)
+	for _, s := range strings.Split(path, "/") {
+		if len(s) > 1 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9' && strings.Trim(s[2:], "0123456789abcdefghijklmnopqrstuvwxyz") == "" {
+			return true
+		}
+	}
+	return false
 }
 
 // Quirks are the ways in which a server differs. The zero value is the common ground.

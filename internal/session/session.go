@@ -150,6 +150,11 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	r := Receipt{Task: in.Task, Run: s.o.NewID("run_")}
 	r.Turn = "trn_" + strings.TrimPrefix(r.Run, "run_")
 	var facts []event.Draft
+	if !s.isAnnounced() { // a session that runs nothing leaves no fact
+		facts = append(facts, event.Draft{Subject: s.id, Data: event.SessionStarted{
+			Version: s.o.Version, Client: s.o.Client, Dir: s.o.Dir, PID: s.o.PID,
+		}})
+	}
 	if r.Task == "" {
 		r.Task = s.o.NewID("tsk_")
 		facts = append(facts, event.Draft{Subject: r.Task, Data: event.TaskCreated{Title: title(in.Text), Origin: in.Origin}})
@@ -163,9 +168,6 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 		event.Draft{Subject: "msg_" + strings.TrimPrefix(r.Run, "run_") + "-0.1", Data: event.MessageAdded{
 			Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: strings.ToValidUTF8(in.Text, "\uFFFD")}},
 		}})
-	if err := s.announce(ctx); err != nil {
-		return Receipt{}, false, errors.Join(err, kit.Close())
-	}
 	scope := event.Scope{Session: s.id, Task: r.Task, Turn: r.Turn, Run: r.Run}
 	got, err := s.o.Store.Append(ctx, event.Batch{Scope: scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
 	if err != nil {
@@ -174,6 +176,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	if got[0].Scope.Run != r.Run { // the same key came in between: the first acceptance stands
 		return receipt(got), false, kit.Close()
 	}
+	s.setAnnounced()
 	r.Before = append(recovered, got...)[0].Seq - 1
 	var thread *prompt.Thread
 	if in.Task == "" { // all that there is of a new task is at hand
@@ -232,6 +235,18 @@ func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread 
 	return true
 }
 
+func (s *Session) isAnnounced() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.announced
+}
+
+func (s *Session) setAnnounced() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.announced = true
+}
+
 func (s *Session) isClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -271,20 +286,6 @@ func (s *Session) thread(ctx context.Context, task string) (*prompt.Thread, erro
 		t.Apply(f)
 	}
 	return t, nil
-}
-
-// announce records the session with its first run.
-func (s *Session) announce(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.announced {
-		return nil
-	}
-	_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id}, Facts: []event.Draft{{
-		Subject: s.id, Data: event.SessionStarted{Version: s.o.Version, Client: s.o.Client, Dir: s.o.Dir, PID: s.o.PID},
-	}}})
-	s.announced = err == nil
-	return err
 }
 
 // Wait returns when a run of this session has ended and its lease is free. Its error means that the record could not be
