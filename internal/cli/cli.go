@@ -86,6 +86,8 @@ type program struct {
 	System
 	say   i18n.Printer
 	flags flags
+	// processors says that all processors are in use, or as many as the person wants.
+	processors bool
 }
 
 // Main runs a command line and returns its exit status.

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"iter"
+	"runtime"
 	"runtime/debug"
 	"sync"
 
@@ -52,6 +53,10 @@ func (p *program) show(ctx context.Context, a *app.App, r session.Receipt, v vie
 	for e, err := range a.Trace.Run(ctx, r.Run, r.Before) {
 		if err == nil {
 			err = f.event(e)
+		}
+		if e.Kind == event.KindToolStarted && !p.processors {
+			p.processors = true
+			runtime.SetDefaultGOMAXPROCS()
 		}
 		if e.Kind == event.KindCallStarted && e.Step == longTask {
 			// From here on memory counts more than time: half the garbage, for one percent of the time. At the start it
