@@ -71,6 +71,9 @@ func (p *program) showTask(cmd *cobra.Command, args []string, asJSON bool) error
 	if err != nil {
 		return err
 	}
+	if len(runs) > 0 {
+		task.LastRun = &runs[len(runs)-1].Status
+	}
 	events := []trace.Event{}
 	for e, err := range record.Trace.Events(cmd.Context(), task.ID) {
 		if err != nil {
