@@ -19,7 +19,7 @@ type encoded struct {
 	tools    []keptTool
 	system   []keptBlock
 	messages []keptMessage
-	parts    int
+	list     []wire.Part // of all messages
 }
 
 type keptTool struct {
@@ -34,9 +34,14 @@ type keptBlock struct {
 }
 
 type keptMessage struct {
-	key   string
-	first bool
-	parts []wire.Part
+	key      string
+	first    bool
+	from, to int // its parts in the list
+}
+
+// is tells whether a message is the one that was kept.
+func (k *keptMessage) is(msg *llm.Message, first bool) bool {
+	return msg.Key != "" && k.key == msg.Key && k.first == first
 }
 
 // encode makes the body: parameters and tools, then messages, then what may change from call to call. Each part but the
@@ -45,8 +50,8 @@ func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
 	m.mu.Lock()
 	old := m.kept
 	m.mu.Unlock()
-	now := encoded{messages: make([]keptMessage, 0, len(r.Messages))}
-	out := make([]wire.Part, 0, old.parts+16) // what a step brings is less
+	now := encoded{}
+	out := make([]wire.Part, 0, len(old.list)+len(old.tools)+len(old.system)+16) // what a step brings is less
 	head, err := m.head(r)
 	if err != nil {
 		return nil, err
@@ -76,13 +81,10 @@ func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
 		now.system = append(now.system, k)
 		out = append(out, k.part)
 	}
-	for i, msg := range r.Messages {
-		k := m.encodeMessage(i, len(r.System) == 0 && i == 0, msg, old.messages)
-		now.messages = append(now.messages, k)
-		out = append(out, k.parts...)
-	}
+	list := len(out)
+	now.messages, out = m.encodeMessages(r, old, out)
+	now.list = out[list:len(out):len(out)]
 	out = append(out, wire.Part{Bytes: tail(r.Params)})
-	now.parts = len(out)
 	m.mu.Lock()
 	m.kept = now
 	m.mu.Unlock()
@@ -169,11 +171,32 @@ func encodeSystem(i int, last bool, block llm.Block, old []keptBlock) keptBlock 
 	return keptBlock{block, last, wire.Part{Owner: block.Owner, Bytes: b}}
 }
 
-// encodeMessage gives the parts of a message, one for each block. first: nothing stands before it in the list.
-func (m *chat) encodeMessage(i int, first bool, msg llm.Message, old []keptMessage) keptMessage {
-	if i < len(old) && msg.Key != "" && old[i].key == msg.Key && old[i].first == first {
-		return old[i]
+// encodeMessages appends the parts of the messages to out.
+func (m *chat) encodeMessages(r *llm.Request, old encoded, out []wire.Part) ([]keptMessage, []wire.Part) {
+	first := func(i int) bool { return i == 0 && len(r.System) == 0 }
+	same := 0
+	for same < min(len(r.Messages), len(old.messages)) && old.messages[same].is(&r.Messages[same], first(same)) {
+		same++
 	}
+	start := len(out)
+	kept := append(make([]keptMessage, 0, len(r.Messages)), old.messages[:same]...)
+	if same > 0 {
+		out = append(out, old.list[:kept[same-1].to]...)
+	}
+	for i := same; i < len(r.Messages); i++ {
+		msg, from := &r.Messages[i], len(out)-start
+		if i < len(old.messages) && old.messages[i].is(msg, first(i)) {
+			out = append(out, old.list[old.messages[i].from:old.messages[i].to]...)
+		} else {
+			out = append(out, m.encodeMessage(first(i), *msg)...)
+		}
+		kept = append(kept, keptMessage{msg.Key, first(i), from, len(out) - start})
+	}
+	return kept, out
+}
+
+// encodeMessage gives the parts of a message, one for each block. first: nothing stands before it in the list.
+func (m *chat) encodeMessage(first bool, msg llm.Message) []wire.Part {
 	w := &partWriter{}
 	if !first {
 		w.b = append(w.b, ',')
@@ -188,7 +211,7 @@ func (m *chat) encodeMessage(i int, first bool, msg llm.Message, old []keptMessa
 		encodeTexts(w, msg.Blocks, `\n\n`)
 		w.close(`"}`)
 	}
-	return keptMessage{msg.Key, first, w.all()}
+	return w.all()
 }
 
 // encodeTexts writes the text blocks as the inside of one string.
@@ -335,7 +358,7 @@ func (w *partWriter) all() []wire.Part {
 	for i := range w.parts {
 		w.parts[i].Bytes = bytes.Clone(w.parts[i].Bytes)
 	}
-	return slices.Clone(w.parts)
+	return w.parts
 }
 
 func appendString(b []byte, s string) []byte { return append(appendText(append(b, '"'), s), '"') }

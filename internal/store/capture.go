@@ -39,26 +39,33 @@ const (
 	chunkBytes = 64 << 10 // largest piece of a response
 )
 
-// lane is the last request of a lane. The parts are as the caller gave them: they keep its memory alive.
+// lane is the last request of a lane. The parts are as the caller gave them: they keep its memory alive. What is known of
+// each part stands in columns, since all of a long request is walked for each one that follows it.
 type lane struct {
 	name    string
 	epoch   int // of the masker
 	capture int64
 	call    string
-	parts   []sentPart
-}
-
-// sentPart is a part of a request with what became of it. Sums include all parts before it.
-type sentPart struct {
-	part   wire.Part
-	id     int64
-	size   int64 // as kept
-	masked int
-	sum    hash.Cloner // of the body up to here; nil for all but the last parts, where the next request begins to differ
+	parts   []wire.Part
+	ids     []int64
+	sizes   []int64       // of the body as kept, up to and with each part
+	masked  []int         // secrets in it, likewise
+	sums    []hash.Cloner // of it, likewise, for the last parts: there the next request begins to differ
 }
 
 // keptSums is for how many of the last parts the hash is kept. Each takes 200 bytes.
 const keptSums = 8
+
+// cut forgets all parts from n on, or all of them if the hash of what is left is not known.
+func (l *lane) cut(n int) {
+	if gone := len(l.parts) - n; gone < len(l.sums) {
+		l.sums = l.sums[:len(l.sums)-gone]
+	} else {
+		n, l.sums = 0, nil
+	}
+	clear(l.parts[n:])
+	l.parts, l.ids, l.sizes, l.masked = l.parts[:n], l.ids[:n], l.sizes[:n], l.masked[:n]
+}
 
 // Sent implements [wire.Sink].
 func (c *Captures) Sent(ctx context.Context, s wire.Sent) (wire.Kept, error) {
@@ -71,7 +78,7 @@ func (c *Captures) Sent(ctx context.Context, s wire.Sent) (wire.Kept, error) {
 		return err
 	})
 	if err != nil {
-		l.parts = nil // what it holds may have been rolled back
+		l.cut(0) // what it holds may have been rolled back
 		return wire.Kept{}, fmt.Errorf("keep the request of %s: %w", s.ID, err)
 	}
 	return kept, nil
@@ -100,23 +107,19 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 	if err != nil {
 		return wire.Kept{}, err
 	}
-	same := l.same(s.Body)
-	if same > 0 && l.parts[same-1].sum == nil {
-		same = 0 // hashed anew
-	}
-	l.parts = slices.Delete(l.parts, same, len(l.parts))
-	for _, p := range s.Body[same:] {
+	l.cut(l.same(s.Body))
+	shared := len(l.parts)
+	before = slices.Clone(before[shared:]) // what follows is written over it
+	for _, p := range s.Body[shared:] {
 		if err := c.add(l, p); err != nil {
 			return wire.Kept{}, err
 		}
 	}
-	ids := l.ids()
-	shared := same
-	for shared < min(len(ids), len(before)) && ids[shared] == before[shared] {
-		shared++
+	for shared < len(l.ids) && len(before) > 0 && l.ids[shared] == before[0] {
+		shared, before = shared+1, before[1:]
 	}
 	kept := l.kept()
-	body, err := c.putBody(kept, ids)
+	body, err := c.putBody(kept, l.ids)
 	if err != nil {
 		return wire.Kept{}, err
 	}
@@ -134,7 +137,7 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 	}
 	var sharedBytes int64
 	if shared > 0 {
-		sharedBytes = l.parts[shared-1].size
+		sharedBytes = l.sizes[shared-1]
 	}
 	l.call = s.ID
 	l.capture, err = c.db.insert(`INSERT INTO capture (call, lane, prev, shared, shared_bytes, method, url, request_headers, request, sent)
@@ -155,10 +158,11 @@ func (c *Captures) remember(l *lane) ([]int64, error) {
 	if !found {
 		capture, call = 0, ""
 	}
-	if l.parts != nil && capture == l.capture && call == l.call && l.epoch == c.mask.Epoch() {
-		return l.ids(), nil
+	if len(l.parts) > 0 && capture == l.capture && call == l.call && l.epoch == c.mask.Epoch() {
+		return l.ids, nil
 	}
-	l.parts, l.epoch = nil, c.mask.Epoch()
+	l.cut(0)
+	l.epoch = c.mask.Epoch()
 	l.capture, l.call = capture, call
 	var enc int
 	var list []byte
@@ -169,53 +173,47 @@ func (c *Captures) remember(l *lane) ([]int64, error) {
 	return idsOf(runs), err
 }
 
-func (l *lane) ids() []int64 {
-	out := make([]int64, len(l.parts))
-	for i := range l.parts {
-		out[i] = l.parts[i].id
-	}
-	return out
-}
-
 // same is the number of leading parts that are those of the last request, in the same memory.
 func (l *lane) same(body []wire.Part) int {
 	n := 0
-	for n < min(len(body), len(l.parts)) && samePart(body[n], l.parts[n].part) {
+	for n < min(len(body), len(l.parts)) && samePart(&body[n], &l.parts[n]) {
 		n++
 	}
 	return n
 }
 
-func samePart(a, b wire.Part) bool {
+func samePart(a, b *wire.Part) bool {
 	return a.Owner == b.Owner && len(a.Bytes) == len(b.Bytes) && (len(a.Bytes) == 0 || &a.Bytes[0] == &b.Bytes[0])
 }
 
 // add puts a part at the end of l.
 func (c *Captures) add(l *lane, p wire.Part) error {
-	next := sentPart{part: p}
 	var sum hash.Hash = sha256.New()
+	var size int64
+	var masked int
 	if n := len(l.parts); n > 0 {
-		last := &l.parts[n-1]
-		clone, err := last.sum.Clone()
+		clone, err := l.sums[len(l.sums)-1].Clone()
 		if err != nil {
 			return err
 		}
-		sum, next.size, next.masked = clone, last.size, last.masked
+		sum, size, masked = clone, l.sizes[n-1], l.masked[n-1]
 	}
-	data, masked := c.mask.Bytes(p.Bytes)
+	data, found := c.mask.Bytes(p.Bytes)
 	sum.Write(data) // never fails
 	cloner, ok := sum.(hash.Cloner)
 	if !ok {
 		return errors.New("SHA-256 can't be cloned") // hash.Cloner is promised for all of the standard library
 	}
-	next.sum, next.size, next.masked = cloner, next.size+int64(len(data)), next.masked+masked
-	var err error
-	next.id, err = c.putPart(p.Owner, data)
-	l.parts = append(l.parts, next)
-	if old := len(l.parts) - 1 - keptSums; old >= 0 {
-		l.parts[old].sum = nil
+	id, err := c.putPart(p.Owner, data)
+	if err != nil {
+		return err
 	}
-	return err
+	if len(l.sums) == keptSums {
+		l.sums = slices.Delete(l.sums, 0, 1)
+	}
+	l.parts, l.ids, l.sums = append(l.parts, p), append(l.ids, id), append(l.sums, cloner)
+	l.sizes, l.masked = append(l.sizes, size+int64(len(data))), append(l.masked, masked+found)
+	return nil
 }
 
 // kept describes the whole body.
@@ -223,8 +221,9 @@ func (l *lane) kept() wire.Kept {
 	if len(l.parts) == 0 {
 		return wire.Kept{SHA256: sha256.Sum256(nil)}
 	}
-	last := &l.parts[len(l.parts)-1]
-	return wire.Kept{Bytes: last.size, SHA256: [32]byte(last.sum.Sum(nil)), Masked: last.masked}
+	last := len(l.parts) - 1
+	sum := l.sums[len(l.sums)-1].Sum(nil)
+	return wire.Kept{Bytes: l.sizes[last], SHA256: [32]byte(sum), Masked: l.masked[last]}
 }
 
 // Received implements [wire.Sink]. A secret that spans chunks is masked too; then the chunks' lengths no longer add up to

@@ -21,9 +21,10 @@ func TestRuns(t *testing.T) {
 		bytes int
 	}{
 		{nil, 0},
-		{[]int64{1, 2, 3}, 2},
-		{[]int64{1, 2, 3, 7, 8, 3}, 6},
+		{[]int64{1, 2, 3}, 3},
+		{[]int64{1, 2, 3, 7, 8, 3}, 9},
 		{[]int64{5, 5, 5}, 6},
+		{steps(1000), 7},
 	}
 	for _, tt := range tests {
 		list := store.PackRuns(tt.ids)
@@ -34,8 +35,31 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// steps gives the ids of a request of n steps of one shape: after a head of ten parts, each brings two, and three ids of
+// other things come between.
+func steps(n int64) []int64 {
+	ids := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for i := range n {
+		ids = append(ids, 14+5*i, 15+5*i)
+	}
+	return ids
+}
+
+func TestDamagedRuns(t *testing.T) {
+	for _, list := range [][]byte{
+		{2}, {2, 3}, {2, 0, 1}, {2, 1, 0}, {1, 1, 1},
+		{2, 1, 255, 255, 255, 255, 1},  // more parts than a request can have
+		{2, 255, 255, 255, 7, 2},       // … in two runs
+		{255, 255, 255, 255, 63, 1, 9}, // ids that go below 0
+	} {
+		if ids, err := store.UnpackRuns(list); err == nil {
+			t.Errorf("%v was read as %d parts", list, len(ids))
+		}
+	}
+}
+
 func FuzzRuns(f *testing.F) {
-	f.Add([]byte{2, 3, 8, 1})
+	f.Add([]byte{2, 3, 1, 8, 1, 2})
 	f.Fuzz(func(t *testing.T, list []byte) {
 		ids, err := store.UnpackRuns(list)
 		if err != nil || ids == nil {

@@ -59,7 +59,7 @@ CREATE TABLE part (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, chunk INTEGER NO
 CREATE UNIQUE INDEX part_key ON part (chunk, owner);
 CREATE TABLE body (
   id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, sha256 BLOB NOT NULL, masked INTEGER NOT NULL DEFAULT 0,
-  enc INTEGER NOT NULL, parts BLOB NOT NULL); -- the whole list as varint runs
+  enc INTEGER NOT NULL, parts BLOB NOT NULL); -- the whole list as runs
 CREATE TABLE capture (
   id INTEGER PRIMARY KEY, call TEXT NOT NULL UNIQUE, lane TEXT NOT NULL, prev INTEGER, shared INTEGER NOT NULL, shared_bytes INTEGER NOT NULL, -- equal leading parts with prev
   method TEXT NOT NULL, url INTEGER NOT NULL, request_headers INTEGER NOT NULL, request INTEGER NOT NULL REFERENCES body, sent INTEGER NOT NULL, -- url, headers: part ids
