@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -122,28 +123,62 @@ Everything that was sent, received, decided and done is on record: overt trace.`
 		SuggestionsMinimumDistance: 2,
 		SilenceErrors:              true,
 		SilenceUsage:               true,
-		CompletionOptions:          cobra.CompletionOptions{DisableDescriptions: true},
-		RunE:                       func(cmd *cobra.Command, args []string) error { return p.task(cmd, args) },
+		CompletionOptions:          cobra.CompletionOptions{DisableDefaultCmd: true},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if p.flags.version {
+				return p.writeVersion()
+			}
+			return p.task(cmd, args)
+		},
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.InitDefaultHelpCmd()
 	p.addFlags(root)
-	root.AddCommand(p.demoCommand(), p.traceCommand(), p.taskCommand(), p.versionCommand())
-	root.InitDefaultCompletionCmd()
-	if c, _, err := root.Find([]string{"completion"}); err == nil {
-		strictArgs(c)
+	root.AddCommand(p.demoCommand(), p.traceCommand(), p.taskCommand(), p.versionCommand(), p.completionCommand())
+	root.InitDefaultHelpCmd()
+	if help, _, err := root.Find([]string{"help"}); err == nil {
+		help.Args = knownTopic
 	}
 	return root
 }
 
-// strictArgs makes wrong arguments of the completion command, which is cobra's own, wrong usage.
-func strictArgs(completion *cobra.Command) {
-	completion.Args = cobra.ArbitraryArgs
-	completion.RunE = func(*cobra.Command, []string) error {
-		return usageError{errors.New("overt completion takes bash, zsh, fish or powershell")}
+// knownTopic refuses help on what is no command; cobra would show the usage and call that a success.
+func knownTopic(help *cobra.Command, args []string) error {
+	c, rest, err := help.Root().Find(args)
+	if err != nil || len(rest) > 0 || c == help.Root() && len(args) > 0 {
+		return usageError{fmt.Errorf("there is no command %q", strings.Join(args, " "))}
 	}
-	for _, c := range completion.Commands() {
-		c.Args = noArgs
+	return nil
+}
+
+func (p *program) completionCommand() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use: "completion " + strings.Join(shells, "|"), Short: "Write a script that completes command lines of a shell",
+		Long: "Write a script that completes the command lines of overt in a shell. To load it at once:",
+		Example: `  source <(overt completion bash)
+  source <(overt completion zsh)
+  overt completion fish | source
+  overt completion powershell | Out-String | Invoke-Expression`,
+		DisableFlagsInUseLine: true,
+		ValidArgs:             shells,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 || !slices.Contains(shells, args[0]) {
+				return usageError{errors.New("overt completion takes bash, zsh, fish or powershell")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch root := cmd.Root(); args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(p.Out, false)
+			case "zsh":
+				return root.GenZshCompletionNoDesc(p.Out)
+			case "fish":
+				return root.GenFishCompletion(p.Out, false)
+			default:
+				return root.GenPowerShellCompletion(p.Out)
+			}
+		},
 	}
 }
 

@@ -24,6 +24,7 @@ type flags struct {
 	noStream bool
 	quiet    bool
 	verbose  bool
+	version  bool
 }
 
 // setting is a flag whose value is a setting of package config.
@@ -67,6 +68,7 @@ func (p *program) addFlags(root *cobra.Command) {
 	f.BoolVar(&p.flags.noStream, "no-stream", false, "ask for whole answers instead of streams")
 	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "show no tool output")
 	f.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show each HTTP exchange in a line")
+	f.BoolVarP(&p.flags.version, "version", "V", false, "show the version")
 }
 
 // config resolves the settings.

@@ -99,14 +99,7 @@ func commandReference(testing.TB) string {
 		c.InheritedFlags() // puts them among the flags
 		fmt.Fprintf(&b, "\n```\n%s```\n", c.Flags().FlagUsages())
 		for _, sub := range c.Commands() {
-			if c.Name() == "completion" { // one a shell, each with a page on how to load it
-				fmt.Fprintf(&b, "\n`%s`", sub.CommandPath())
-				continue
-			}
 			walk(sub)
-		}
-		if c.Name() == "completion" {
-			b.WriteString("\n")
 		}
 	}
 	walk(root)

@@ -25,10 +25,14 @@ func (p *program) versionCommand() *cobra.Command {
 			if asJSON {
 				return p.writeJSON(map[string]string{"version": p.Version, "go": runtime.Version(), "os": runtime.GOOS, "arch": runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(p.Out, "overt %s %s/%s %s\n", p.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
-			return err
+			return p.writeVersion()
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
+}
+
+func (p *program) writeVersion() error {
+	_, err := fmt.Fprintf(p.Out, "overt %s %s/%s %s\n", p.Version, runtime.GOOS, runtime.GOARCH, runtime.Version())
+	return err
 }
