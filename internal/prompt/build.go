@@ -34,7 +34,7 @@ func Build(t *Thread) (*llm.Request, Manifest, error) {
 		}
 	}
 	msgs, repairs := t.results()
-	r.Messages = append(slices.Clip(t.messages), msgs...)
+	r.Messages = slices.Concat(t.messages, msgs)
 	m.Repairs = append(slices.Clip(m.Repairs), repairs...)
 	m.Estimate = t.count(msgs)
 	return r, m, nil
