@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"overt/internal/event"
@@ -30,8 +31,8 @@ type Options struct {
 	Thread  *prompt.Thread // folded up to the person's message
 	Sources []prompt.Source
 	Tools   *tool.Dispatcher
-	// MaxSteps bounds the model calls that bring the turn forward; 0 is no limit.
-	MaxSteps int
+	// Limits bound the turn; its time is up to the caller, see [ErrTime].
+	Limits event.Limits
 	// Retries is how often a call that failed for a passing reason is made again; 0 is never.
 	Retries int
 	// Wait waits before attempt n, at least for after, or returns ctx's error. It owns back-off, jitter and the timer.
@@ -56,7 +57,11 @@ const maxDenied = 5
 // goes wrong is an Outcome.
 func Turn(ctx context.Context, s event.Scope, o Options) (Outcome, error) {
 	t := &turn{Options: o, scope: s, run: strings.TrimPrefix(s.Run, "run_")}
-	t.Log = &folding{Log: o.Log, thread: o.Thread}
+	t.budget.Limits = o.Limits
+	t.Log = &folding{Log: o.Log, thread: o.Thread, observe: t.observe}
+	d := *o.Tools
+	d.Limit = t.budget.files
+	t.Tools = &d
 	if err := t.open(ctx); err != nil {
 		return t.end(ctx, err)
 	}
@@ -81,6 +86,21 @@ type turn struct {
 	unasked int
 	answer  string // subject of the final answer
 	text    string // its text
+
+	mu       sync.Mutex // over what follows, while tools run at once
+	budget   budget
+	outcomes map[string]event.ToolCompleted // of the step's calls
+	progress progress
+}
+
+// observe sees every fact of the turn once it is committed.
+func (t *turn) observe(f event.Fact) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.budget.observe(f)
+	if o, ok := f.Data.(event.ToolCompleted); ok && t.outcomes != nil {
+		t.outcomes[f.Subject] = o
+	}
 }
 
 // failure ends a turn: it becomes run.failed.
@@ -112,11 +132,12 @@ func (t *turn) open(ctx context.Context) error {
 
 // step makes one model call and runs the calls of its answer. done: there is a final answer.
 func (t *turn) step(ctx context.Context) (done bool, err error) {
-	if t.MaxSteps > 0 && t.n >= t.MaxSteps {
-		return false, &failure{code: "limit.steps", detail: fmt.Sprintf("the limit of %d steps was reached", t.MaxSteps)}
+	if err := t.budget.next(t.n); err != nil {
+		return false, err
 	}
 	t.n++
 	t.scope.Step = t.n
+	t.outcomes = map[string]event.ToolCompleted{}
 	r, err := t.call(ctx)
 	if err != nil {
 		return false, err
@@ -150,9 +171,21 @@ func (t *turn) dispatch(ctx context.Context, calls []event.ToolCall) error {
 		return &failure{code: "denied", detail: fmt.Sprintf("every tool call of %d steps in a row was denied", maxDenied)}
 	case sum.Malformed < len(calls):
 		t.bad = 0
-		return ctx.Err()
+		return cmp.Or(ctx.Err(), t.moved(ctx, calls))
 	}
 	return t.count(fmt.Sprintf("the model made %d replies in a row whose tool calls could not be read", maxBad))
+}
+
+// moved tells a model that goes in circles so, and ends a turn that goes on doing it.
+func (t *turn) moved(ctx context.Context, calls []event.ToolCall) error {
+	switch times, name := t.progress.step(calls, t.outcomes); {
+	case times >= maxSame:
+		return &failure{code: "no-progress", detail: fmt.Sprintf("the model made the same call of %s %d times and got the same result", name, times)}
+	case times >= warnSame && !t.progress.told:
+		t.progress.told = true
+		return t.append(ctx, t.note(fmt.Sprintf("You have made the same call of %s %d times now, and its result was the same each time. Do something else, or conclude.", name, times)))
+	}
+	return nil
 }
 
 // cut answers a reply that ended at the output limit: it is no answer, and none of its calls runs.
@@ -208,6 +241,8 @@ func (t *turn) end(ctx context.Context, err error) (Outcome, error) {
 	switch {
 	case err == nil:
 		last = event.RunCompleted{Answer: t.answer, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
+	case errors.Is(context.Cause(ctx), ErrTime):
+		last = event.RunFailed{Code: "limit.time", Detail: ErrTime.Error(), Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
 	case ctx.Err() != nil:
 		last = event.RunCancelled{By: "person", Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
 	case errors.As(err, &f):

@@ -24,6 +24,7 @@ type reply struct {
 	blocks  []llm.Block
 	finish  llm.Finish
 	dropped int
+	silent  bool // about tokens
 	err     *llm.Error
 	show    string // text shown before the end
 	stop    func() // called while the call is under way
@@ -50,6 +51,9 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 		return &llm.Response{Blocks: next.blocks}, &llm.Error{Class: llm.Cancelled, Message: "cancelled"}
 	}
 	out := &llm.Response{Blocks: next.blocks, Finish: next.finish, Dropped: next.dropped, Usage: llm.Usage{Fresh: n(10), Output: n(2)}}
+	if next.silent {
+		out.Usage = llm.Usage{}
+	}
 	if next.err != nil {
 		return out, next.err
 	}
@@ -87,15 +91,23 @@ func (p probe) Spec() event.ToolSpec {
 }
 
 func (p probe) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+	var a struct{ Path string }
+	if err := json.Unmarshal(args, &a); err != nil {
+		return nil, err
+	}
 	return &tool.Prepared{
-		Action:   policy.Action{Tool: p.name, Effects: []policy.Effect{{Kind: p.effect, Target: "x"}}},
+		Action:   policy.Action{Tool: p.name, Effects: []policy.Effect{{Kind: p.effect, Target: a.Path}}},
 		Parallel: p.effect == policy.Read,
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) {
 			p.ran.Add(1)
 			if p.run != nil {
 				return p.run(ctx)
 			}
-			return &tool.Result{Content: "ran with " + string(args)}, nil
+			r := &tool.Result{Content: "ran with " + string(args)}
+			if p.effect == policy.Write {
+				r.Facts = []event.Payload{event.FileChanged{Path: a.Path, Op: "edit", By: "agent"}}
+			}
+			return r, nil
 		},
 	}, nil
 }
@@ -112,7 +124,7 @@ type scene struct {
 	read, write atomic.Int32
 	ask         tool.Asker
 	profile     policy.Profile
-	maxSteps    int
+	limits      event.Limits
 	waits       []time.Duration
 	during      func(ctx context.Context) (*tool.Result, error)
 }
@@ -138,8 +150,8 @@ func (s *scene) turn(t *testing.T, ctx context.Context) agent.Outcome {
 	}
 	out, err := agent.Turn(ctx, scope, agent.Options{
 		Model: s.model, Log: &s.log, Feed: screen{}, Thread: thread, Sources: []prompt.Source{prompt.System{Dir: "/w"}},
-		Tools:    &tool.Dispatcher{Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: s.profile} }, Ask: s.ask},
-		MaxSteps: s.maxSteps, Retries: 2,
+		Tools:  &tool.Dispatcher{Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: s.profile} }, Ask: s.ask},
+		Limits: s.limits, Retries: 2,
 		Backoff: func(n int, after time.Duration) time.Duration { return max(after, time.Duration(n)*time.Second) },
 		Wait: func(ctx context.Context, n int, d time.Duration) error {
 			s.waits = append(s.waits, d)
@@ -342,7 +354,7 @@ func TestCancel(t *testing.T) {
 }
 
 func TestStepLimit(t *testing.T) {
-	s := &scene{maxSteps: 2, model: &model{script: []reply{
+	s := &scene{limits: event.Limits{Steps: 2}, model: &model{script: []reply{
 		calls(llm.ToolCalls, call("a", "look", `{"path":"x"}`)), calls(llm.ToolCalls, call("b", "look", `{"path":"y"}`)), says("never"),
 	}}}
 	out := s.turn(t, context.Background())

@@ -36,6 +36,7 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		show := &shower{feed: t.Feed, scope: t.scope, call: req.ID, after: facts[len(facts)-1].Seq}
 		r, err := t.Model.Stream(ctx, req, show.delta)
 		t.usage.add(r.Usage)
+		t.budget.add(r.Usage, manifest.Estimate, r.Blocks)
 		if err == nil {
 			return r, t.completed(ctx, req.ID, r)
 		}
@@ -166,8 +167,9 @@ func (s *shower) delta(d llm.Delta) {
 // fold out of order.
 type folding struct {
 	event.Log
-	mu     sync.Mutex
-	thread *prompt.Thread
+	mu      sync.Mutex
+	thread  *prompt.Thread
+	observe func(event.Fact)
 }
 
 // Append implements [event.Log].
@@ -177,6 +179,7 @@ func (l *folding) Append(ctx context.Context, b event.Batch) ([]event.Fact, erro
 	facts, err := l.Log.Append(ctx, b)
 	for _, f := range facts {
 		l.thread.Apply(f)
+		l.observe(f)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("the record could not be written: %w", err)

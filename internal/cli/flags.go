@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"overt/internal/app"
 	"overt/internal/config"
+	"overt/internal/event"
 	"overt/internal/policy"
 	"overt/internal/workspace"
 )
@@ -40,6 +42,9 @@ func settings() []setting {
 		{config.Permission, "", "PROFILE", "what runs unasked: " + strings.Join(config.Profiles(), ", ") + " (default ask)"},
 		{config.Output, "", "FORM", "the form of the output: " + strings.Join(config.Outputs(), ", ")},
 		{config.MaxSteps, "", "N", "the most model calls for this input; 0 is no limit"},
+		{config.Tokens, "", "N", "the most tokens for this input, in and out; 0 is no limit"},
+		{config.Files, "", "N", "the most files that tools may change for this input; 0 is no limit"},
+		{config.Timeout, "", "DUR", "the most time for this input, e.g. 90s or 1h30m; 0 is no limit"},
 	}
 }
 
@@ -69,6 +74,13 @@ func (p *program) addFlags(root *cobra.Command) {
 	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "show no tool output")
 	f.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show each HTTP exchange in a line")
 	f.BoolVarP(&p.flags.version, "version", "V", false, "show the version")
+}
+
+// limits are those of the run that follows.
+func limits(c *config.Config) event.Limits {
+	return event.Limits{
+		Steps: c.MaxSteps, Tokens: int64(c.Tokens), Files: c.Files, Seconds: int((c.Timeout + time.Second - 1) / time.Second),
+	}
 }
 
 // config resolves the settings.

@@ -53,7 +53,7 @@ func (p *program) task(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	in := session.Input{Task: task, Text: text, Origin: "person", MaxSteps: conf.MaxSteps}
+	in := session.Input{Task: task, Text: text, Origin: "person", Limits: limits(conf)}
 	if lines {
 		return p.lines(cmd.Context(), a, conf, in)
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Keys of settings. Each has a flag, and the environment variable OVERT_ with the key in capitals.
@@ -21,6 +22,9 @@ const (
 	System     = "system"
 	Permission = "permission"
 	MaxSteps   = "max_steps"
+	Tokens     = "budget_tokens"
+	Files      = "budget_files"
+	Timeout    = "timeout"
 	Stream     = "stream"
 	Output     = "output"
 )
@@ -38,6 +42,9 @@ type Config struct {
 	System     Setting
 	Permission Setting
 	MaxSteps   int
+	Tokens     int
+	Files      int
+	Timeout    time.Duration // of a run; whole seconds
 	Stream     bool
 	Output     string
 	Notices    []Notice
@@ -82,6 +89,9 @@ func Outputs() []string { return []string{"text", "json", "stream-json"} }
 // Protocols lists the protocols.
 func Protocols() []string { return []string{"openai-chat"} }
 
+// maxTimeout is far beyond any run, and within what a timer can hold.
+const maxTimeout = 365 * 24 * time.Hour
+
 // Resolve puts the layers together. flags holds what the command line gave, by key; env looks a variable up.
 // The error is an *[Error].
 func Resolve(flags map[string]string, env func(string) (string, bool)) (*Config, error) {
@@ -99,10 +109,21 @@ func Resolve(flags map[string]string, env func(string) (string, bool)) (*Config,
 			return nil, choice.set.bad("config.one_of", choice.key, strings.Join(choice.allowed, ", "))
 		}
 	}
-	steps := r.get(MaxSteps, "0")
+	for _, n := range []struct {
+		key string
+		to  *int
+	}{{MaxSteps, &c.MaxSteps}, {Tokens, &c.Tokens}, {Files, &c.Files}} {
+		s := r.get(n.key, "0")
+		var err error
+		if *n.to, err = strconv.Atoi(s.Value); err != nil || *n.to < 0 {
+			return nil, s.bad("config.number", n.key)
+		}
+	}
 	var err error
-	if c.MaxSteps, err = strconv.Atoi(steps.Value); err != nil || c.MaxSteps < 0 {
-		return nil, steps.bad("config.number", MaxSteps)
+	if s := r.get(Timeout, "0"); s.Value != "0" {
+		if c.Timeout, err = time.ParseDuration(s.Value); err != nil || c.Timeout < time.Second || c.Timeout > maxTimeout {
+			return nil, s.bad("config.duration", Timeout)
+		}
 	}
 	stream := r.get(Stream, "true")
 	if c.Stream, err = strconv.ParseBool(stream.Value); err != nil {

@@ -30,7 +30,10 @@ type RunAccepted struct {
 
 // Limits bound a run; 0 is no limit.
 type Limits struct {
-	Steps int `json:"steps,omitempty"`
+	Steps   int   `json:"steps,omitempty"`   // model calls that bring the turn forward
+	Tokens  int64 `json:"tokens,omitempty"`  // of all calls, in and out
+	Files   int   `json:"files,omitempty"`   // that tools change
+	Seconds int   `json:"seconds,omitempty"` // from acceptance
 }
 
 // RunStarted says that work on the run began.
@@ -46,7 +49,7 @@ type RunCompleted struct {
 
 // RunFailed ends a run without an answer.
 type RunFailed struct {
-	Code   string `json:"code"`             // provider, protocol, denied, context, limit.steps, storage, internal
+	Code   string `json:"code"`             // provider, protocol, no-progress, denied, context, limit.{steps,tokens,files,time}, storage, internal
 	Detail string `json:"detail,omitempty"` // one line for people, masked
 	Class  string `json:"class,omitempty"`  // provider: the class of the last call's failure
 	HTTP   int    `json:"http,omitempty"`

@@ -7,6 +7,7 @@ func english() map[string]string {
 		// configuration
 		"config.one_of":        "%s is %q; it must be one of %s",
 		"config.number":        "%s is %q; it must be a whole number, 0 or more",
+		"config.duration":      "%s is %q; it must be 0 or a time from 1s to a year, such as 90s or 1h30m",
 		"config.bool":          "%s is %q; it must be true or false",
 		"config.base_url":      "the base URL (%s) is not an http or https address with a host",
 		"config.no_key":        "no model is configured: none of %s is set, and no --base-url is given",
@@ -67,6 +68,10 @@ func english() map[string]string {
 		"run.http.none":        "no response",
 		"run.limit":            "%s",
 		"run.hint.steps":       "go on with: overt --continue \"go on\", with a larger --max-steps",
+		"run.hint.tokens":      "go on with: overt --continue \"go on\", with a larger --budget-tokens",
+		"run.hint.files":       "go on with: overt --continue \"go on\", with a larger --budget-files",
+		"run.hint.time":        "go on with: overt --continue \"go on\", with a larger --timeout",
+		"run.hint.no-progress": "say what to do instead with: overt --continue \"…\"",
 		"run.hint.auth":        "the key was refused: check --api-key, OVERT_API_KEY or the provider's own variable",
 		"run.hint.redirect":    "pass the address that it points to with --base-url",
 		"run.hint.overflow":    "start anew with a smaller task; compaction is not built yet",

@@ -65,11 +65,11 @@ type Options struct {
 
 // Input is a person's input.
 type Input struct {
-	Task     string // "": a new task
-	Text     string
-	Origin   string // of a new task: person, demo
-	Key      string // idempotency key; "" for none
-	MaxSteps int    // 0: no limit
+	Task   string // "": a new task
+	Text   string
+	Origin string // of a new task: person, demo
+	Key    string // idempotency key; "" for none
+	Limits event.Limits
 }
 
 // Receipt says what an input became. Before is the last number of the record before anything was written for it.
@@ -164,7 +164,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 		return Receipt{}, false, err
 	}
 	facts = append(facts,
-		event.Draft{Subject: r.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: event.Limits{Steps: in.MaxSteps}}},
+		event.Draft{Subject: r.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits}},
 		event.Draft{Subject: "msg_" + strings.TrimPrefix(r.Run, "run_") + "-0.1", Data: event.MessageAdded{
 			Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: strings.ToValidUTF8(in.Text, "\uFFFD")}},
 		}})
@@ -185,7 +185,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 			thread.Apply(f)
 		}
 	}
-	if !s.start(lease, kit, scope, thread, in.MaxSteps) {
+	if !s.start(lease, kit, scope, thread, in.Limits) {
 		return Receipt{}, false, errors.Join(ErrClosed, kit.Close())
 	}
 	return r, true, nil
@@ -216,8 +216,11 @@ func fingerprint(in Input) string {
 
 // start runs a turn on a goroutine of its own, which owns lease and kit; false: the session was closed meanwhile, and the
 // run is left for recovery.
-func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread *prompt.Thread, maxSteps int) bool {
+func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread *prompt.Thread, limits event.Limits) bool {
 	ctx, cancel := context.WithCancel(context.Background())
+	if limits.Seconds > 0 {
+		ctx, cancel = context.WithTimeoutCause(context.Background(), time.Duration(limits.Seconds)*time.Second, agent.ErrTime)
+	}
 	r := &run{cancel: cancel, done: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -229,7 +232,7 @@ func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread 
 	go func() {
 		defer close(r.done)
 		defer cancel()
-		r.err = s.turn(ctx, kit, scope, thread, maxSteps)
+		r.err = s.turn(ctx, kit, scope, thread, limits)
 		r.err = errors.Join(r.err, kit.Close(), lease.Release())
 	}()
 	return true
@@ -254,7 +257,7 @@ func (s *Session) isClosed() bool {
 }
 
 // turn works on what was accepted. thread is nil where it is to be read.
-func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, thread *prompt.Thread, maxSteps int) error {
+func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, thread *prompt.Thread, limits event.Limits) error {
 	if thread == nil {
 		var err error
 		// Read also when the run was stopped at once: it ends like any other, with a fact.
@@ -271,7 +274,7 @@ func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, thread 
 	}
 	_, err := agent.Turn(ctx, scope, agent.Options{
 		Model: kit.Model, Info: kit.Info, Log: s.o.Store, Feed: feed{s}, Thread: thread, Sources: kit.Sources, Tools: d,
-		MaxSteps: maxSteps, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
+		Limits: limits, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
 	})
 	return err
 }

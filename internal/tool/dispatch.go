@@ -24,6 +24,8 @@ type Dispatcher struct {
 	Rules func() policy.Rules // what is in force now
 	Ask   Asker               // nil: nobody can be asked, and what would ask is denied
 	Feed  event.Feed          // nil: output is not shown while it arrives
+	// Limit may refuse what policy allows, before anything is asked; nil: nothing is refused.
+	Limit func(p *Prepared) *Refusal
 }
 
 // Summary counts how the calls of a batch ended.
@@ -118,6 +120,9 @@ func (b *batch) prepare(ctx context.Context, c event.ToolCall) *job {
 	switch {
 	case err == nil:
 		j.prepared, j.decision = p, policy.Decide(b.Rules(), p.Action)
+		if b.Limit != nil && j.decision.Verdict != policy.Deny {
+			j.refusal = b.Limit(p)
+		}
 	case errors.As(err, &j.refusal):
 	case ctx.Err() != nil:
 		j.refusal = &Refusal{"cancelled", "cancelled"}

@@ -1,0 +1,89 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+
+	"overt/internal/event"
+	"overt/internal/llm"
+	"overt/internal/tool"
+)
+
+// ErrTime is the cause with which a caller ends the context of a turn whose time is up. The turn then ends as limit.time,
+// with everything recorded, as if a person had stopped it.
+var ErrTime = errors.New("the time limit was reached")
+
+// budget is what is left of the limits of a turn. A limit ends the turn with what was achieved; nothing is taken back.
+type budget struct {
+	event.Limits
+	spent     int64 // tokens
+	estimated bool  // some of them, for calls that did not report theirs
+	changed   map[string]bool
+	over      *failure // the limit of files was met in the middle of a step
+}
+
+// bytesPerToken is a rule of thumb for text that was not counted by anyone.
+const bytesPerToken = 4
+
+// add counts the tokens of a call: as reported, else the request as estimated and what came back by its size.
+func (b *budget) add(u llm.Usage, request int, blocks []llm.Block) {
+	if u.Fresh != nil && u.Output != nil {
+		b.spent += *u.Fresh + *u.Output
+		for _, n := range []*int64{u.CacheRead, u.CacheWrite} {
+			if n != nil {
+				b.spent += *n
+			}
+		}
+		return
+	}
+	b.estimated = true
+	size := 0
+	for _, bl := range blocks {
+		size += len(bl.Text)
+		if bl.Call != nil {
+			size += len(bl.Call.Arguments)
+		}
+	}
+	b.spent += int64(request + size/bytesPerToken)
+}
+
+// next fails if no further model call may be made.
+func (b *budget) next(steps int) error {
+	switch {
+	case b.over != nil:
+		return b.over
+	case b.Steps > 0 && steps >= b.Steps:
+		return &failure{code: "limit.steps", detail: fmt.Sprintf("the limit of %d steps was reached", b.Steps)}
+	case b.Tokens > 0 && b.spent >= b.Tokens:
+		about := ""
+		if b.estimated {
+			about = "about " // the server did not report all of them
+		}
+		return &failure{code: "limit.tokens", detail: fmt.Sprintf("the limit of %d tokens was reached: %s%d were used", b.Tokens, about, b.spent)}
+	}
+	return nil
+}
+
+// observe notes which files were changed.
+func (b *budget) observe(f event.Fact) {
+	if c, ok := f.Data.(event.FileChanged); ok {
+		if b.changed == nil {
+			b.changed = map[string]bool{}
+		}
+		b.changed[c.Path] = true
+	}
+}
+
+// files refuses a call that would change one file more than the limit.
+func (b *budget) files(p *tool.Prepared) *tool.Refusal {
+	if b.Files == 0 || len(b.changed) < b.Files {
+		return nil
+	}
+	for _, e := range p.Action.Effects {
+		if e.Kind == "write" && !b.changed[e.Target] {
+			b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %d changed files was reached; %s was not changed", b.Files, e.Target)}
+			return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %d files and has done so; nothing was changed", b.Files)}
+		}
+	}
+	return nil
+}
