@@ -29,6 +29,8 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindQuestionAsked:    decode[QuestionAsked],
 	KindQuestionAnswered: decode[QuestionAnswered],
 	KindFileChanged:      decode[FileChanged],
+	KindQueueAdded:       decode[QueueAdded],
+	KindQueueChanged:     decode[QueueChanged],
 }
 
 func decode[P Payload](data []byte) (Payload, error) {
@@ -126,6 +128,14 @@ func (QuestionAnswered) sealed()    {}
 // Kind implements [Payload].
 func (FileChanged) Kind() Kind { return KindFileChanged }
 func (FileChanged) sealed()    {}
+
+// Kind implements [Payload].
+func (QueueAdded) Kind() Kind { return KindQueueAdded }
+func (QueueAdded) sealed()    {}
+
+// Kind implements [Payload].
+func (QueueChanged) Kind() Kind { return KindQueueChanged }
+func (QueueChanged) sealed()    {}
 
 // Kind implements [Payload].
 func (u Unknown) Kind() Kind { return u.K }

@@ -29,6 +29,8 @@ const (
 	KindQuestionAsked    Kind = "question.asked"
 	KindQuestionAnswered Kind = "question.answered"
 	KindFileChanged      Kind = "file.changed"
+	KindQueueAdded       Kind = "queue.added"
+	KindQueueChanged     Kind = "queue.changed"
 )
 
 // Payload is what a fact says: one of the structs of this package, or [Unknown].

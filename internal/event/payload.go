@@ -122,8 +122,9 @@ type ContextTaken struct {
 // MessageAdded is a message of the thread. Node.
 type MessageAdded struct {
 	Role    string  `json:"role"`   // user, assistant
-	Origin  string  `json:"origin"` // person, model, runtime
+	Origin  string  `json:"origin"` // person, model, steer (a person, while the turn went on), runtime
 	Blocks  []Block `json:"blocks"`
+	Queue   string  `json:"queue,omitempty"`   // the item of the queue that this delivers
 	Cut     string  `json:"cut,omitempty"`     // why the text is not whole: length, broken, cancelled
 	Dropped int     `json:"dropped,omitempty"` // calls that were begun and could not be kept
 }
@@ -290,6 +291,32 @@ type FileChanged struct {
 	After  string `json:"after,omitempty"`
 	Diff   string `json:"diff,omitempty"` // unified; empty: too large to show
 }
+
+// QueueAdded keeps an input that came while a run was under way.
+type QueueAdded struct {
+	Mode string `json:"mode"` // steer: joins at the next step; follow: is the next turn's input
+	Text string `json:"text"`
+}
+
+// QueueChanged changes what waits. A message.added that names the item delivers it.
+type QueueChanged struct {
+	State string `json:"state"` // queued, held (until a person releases it), removed
+	By    string `json:"by"`    // person, runtime
+}
+
+// States of an item of the queue.
+const (
+	QueueQueued  = "queued"
+	QueueHeld    = "held"
+	QueueRemoved = "removed"
+	QueueSent    = "sent"
+)
+
+// Modes of an item of the queue.
+const (
+	QueueSteer  = "steer"
+	QueueFollow = "follow"
+)
 
 // Unknown is a payload of a kind that this program does not know, kept as it was stored.
 type Unknown struct {

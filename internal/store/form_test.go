@@ -47,7 +47,11 @@ func steps(n int64) []int64 {
 
 func TestDamagedRuns(t *testing.T) {
 	for _, list := range [][]byte{
-		{2}, {2, 3}, {2, 0, 1}, {2, 1, 0}, {1, 1, 1},
+		{2},
+		{2, 3},
+		{2, 0, 1},
+		{2, 1, 0},
+		{1, 1, 1},
 		{2, 1, 255, 255, 255, 255, 1},  // more parts than a request can have
 		{2, 255, 255, 255, 7, 2},       // … in two runs
 		{255, 255, 255, 255, 63, 1, 9}, // ids that go below 0

@@ -82,6 +82,16 @@ func (a *appending) project(f event.Fact) error {
 		return a.endRun(RunCancelled, nil)
 	case event.RunInterrupted:
 		return a.endRun(RunInterrupted, p.Reason)
+	case event.MessageAdded:
+		if p.Queue == "" {
+			return nil
+		}
+		return a.db.exec(`UPDATE queue SET state = ? WHERE id = ?`, event.QueueSent, p.Queue)
+	case event.QueueAdded:
+		return a.db.exec(`INSERT INTO queue (id, task, mode, state, added) VALUES (?, ?, ?, ?, ?)`,
+			f.Subject, a.row.task, p.Mode, event.QueueQueued, f.Seq)
+	case event.QueueChanged:
+		return a.db.exec(`UPDATE queue SET state = ? WHERE id = ?`, p.State, f.Subject)
 	case event.CallStarted:
 		return a.startCall(f.Seq, p)
 	case event.CallCompleted:

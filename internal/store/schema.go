@@ -46,6 +46,10 @@ CREATE TABLE call (
   cost REAL, currency TEXT, first_byte_ms INTEGER, duration_ms INTEGER);
 CREATE INDEX call_task ON call (task, seq);
 CREATE INDEX call_lane ON call (lane, seq);
+`}, {"0002-queue", `
+CREATE TABLE queue (           -- inputs that came while a run was under way
+  id TEXT PRIMARY KEY, task INTEGER NOT NULL, mode TEXT NOT NULL, state TEXT NOT NULL, added INTEGER NOT NULL) WITHOUT ROWID; -- added: seq
+CREATE INDEX queue_task ON queue (task, added);
 `}}
 }
 
