@@ -171,7 +171,10 @@ func (t *turn) dispatch(ctx context.Context, calls []event.ToolCall) error {
 		return &failure{code: "denied", detail: fmt.Sprintf("every tool call of %d steps in a row was denied", maxDenied)}
 	case sum.Malformed < len(calls):
 		t.bad = 0
-		return cmp.Or(ctx.Err(), t.moved(ctx, calls))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		return t.moved(ctx, calls)
 	}
 	return t.count(fmt.Sprintf("the model made %d replies in a row whose tool calls could not be read", maxBad))
 }

@@ -113,9 +113,9 @@ func (p probe) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared,
 }
 
 // screen is a feed that shows nothing; text given to it counts as shown.
-type screen struct{}
+type screen struct{ dark bool }
 
-func (screen) Show(event.Delta) {}
+func (s screen) Show(event.Delta) bool { return !s.dark }
 
 // scene is one turn over a Memory log.
 type scene struct {
@@ -125,6 +125,7 @@ type scene struct {
 	ask         tool.Asker
 	profile     policy.Profile
 	limits      event.Limits
+	dark        bool // nobody watches
 	waits       []time.Duration
 	during      func(ctx context.Context) (*tool.Result, error)
 }
@@ -149,7 +150,7 @@ func (s *scene) turn(t *testing.T, ctx context.Context) agent.Outcome {
 		s.profile = policy.Full
 	}
 	out, err := agent.Turn(ctx, scope, agent.Options{
-		Model: s.model, Log: &s.log, Feed: screen{}, Thread: thread, Sources: []prompt.Source{prompt.System{Dir: "/w"}},
+		Model: s.model, Log: &s.log, Feed: screen{s.dark}, Thread: thread, Sources: []prompt.Source{prompt.System{Dir: "/w"}},
 		Tools:  &tool.Dispatcher{Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: s.profile} }, Ask: s.ask},
 		Limits: s.limits, Retries: 2,
 		Backoff: func(n int, after time.Duration) time.Duration { return max(after, time.Duration(n)*time.Second) },

@@ -35,8 +35,10 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		}
 		show := &shower{feed: t.Feed, scope: t.scope, call: req.ID, after: facts[len(facts)-1].Seq}
 		r, err := t.Model.Stream(ctx, req, show.delta)
-		t.usage.add(r.Usage)
-		t.budget.add(r.Usage, manifest.Estimate, r.Blocks)
+		if err == nil || r.Exchange.HTTP/100 == 2 { // what was never answered has used nothing
+			t.usage.add(r.Usage)
+			t.budget.add(r.Usage, manifest.Estimate, r.Blocks)
+		}
 		if err == nil {
 			return r, t.completed(ctx, req.ID, r)
 		}
@@ -157,10 +159,8 @@ func (s *shower) delta(d llm.Delta) {
 	if s.feed == nil || d.Text == "" {
 		return
 	}
-	if d.Part == llm.TextDelta {
-		s.shown = true
-	}
-	s.feed.Show(event.Delta{Scope: s.scope, After: s.after, Subject: s.call, Part: string(d.Part), Text: d.Text})
+	seen := s.feed.Show(event.Delta{Scope: s.scope, After: s.after, Subject: s.call, Part: string(d.Part), Text: d.Text})
+	s.shown = s.shown || seen && d.Part == llm.TextDelta
 }
 
 // folding is a Log that folds what was appended into the thread, under one lock, so that tools that run at once can't

@@ -79,11 +79,10 @@ func (b *budget) files(p *tool.Prepared) *tool.Refusal {
 	if b.Files == 0 || len(b.changed) < b.Files {
 		return nil
 	}
-	for _, e := range p.Action.Effects {
-		if e.Kind == "write" && !b.changed[e.Target] {
-			b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %d changed files was reached; %s was not changed", b.Files, e.Target)}
-			return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %d files and has done so; nothing was changed", b.Files)}
-		}
+	effects := p.Action.Effects // the first names the file, another a link to it
+	if len(effects) == 0 || effects[0].Kind != "write" || b.changed[effects[0].Target] {
+		return nil
 	}
-	return nil
+	b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %d changed files was reached; %s was not changed", b.Files, effects[0].Target)}
+	return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %d files and has done so; nothing was changed", b.Files)}
 }

@@ -138,3 +138,23 @@ func TestTimeLimit(t *testing.T) {
 		t.Errorf("%+v, outcomes %q", out.Fact.Data, s.outcomes(t))
 	}
 }
+
+// TestRefusedCallsUseNothing: attempts that no server answered count neither as used nor as unreported.
+func TestRefusedCallsUseNothing(t *testing.T) {
+	refused := reply{err: &llm.Error{Class: llm.Network, Message: "connection refused"}, silent: true}
+	s := &scene{limits: event.Limits{Tokens: 5}, model: &model{script: []reply{refused, refused, says("ok")}}}
+	out := s.turn(t, context.Background())
+	if p, ok := out.Fact.Data.(event.RunCompleted); !ok || p.Usage.Coverage != "complete" || *p.Usage.Fresh != 10 {
+		t.Errorf("%+v", out.Fact.Data)
+	}
+}
+
+// TestUnseenTextMayComeAgain: a stream that breaks is retried where nobody saw what had come.
+func TestUnseenTextMayComeAgain(t *testing.T) {
+	s := &scene{dark: true, model: &model{script: []reply{
+		{show: "Let me ", blocks: says("Let me ").blocks, err: &llm.Error{Class: llm.Cut}}, says("whole"),
+	}}}
+	if out := s.turn(t, context.Background()); out.Text != "whole" {
+		t.Errorf("%+v", out.Fact.Data)
+	}
+}

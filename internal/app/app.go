@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -106,6 +107,9 @@ func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
 // Open opens a workspace for work. It sends nothing, but for a look at the model list when the endpoint is given and
 // the model is not.
 func Open(ctx context.Context, o Options) (*App, error) {
+	if err := known(o.Rules); err != nil {
+		return nil, err
+	}
 	a := &App{o: o, mask: redact.New(), tools: map[string]*tool.Set{}}
 	a.learnSecrets()
 	var err error
@@ -116,6 +120,23 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, errors.Join(err, a.release())
 	}
 	return a, nil
+}
+
+// known refuses rules on tools that do not exist: a misspelt deny rule would forbid nothing.
+func known(rules []policy.Rule) error {
+	if len(rules) == 0 {
+		return nil
+	}
+	var names []string
+	for _, t := range builtin.Core(builtin.Options{}) {
+		names = append(names, t.Spec().Name)
+	}
+	for _, r := range rules {
+		if r.Tool() != "*" && !slices.Contains(names, r.Tool()) {
+			return &config.Error{Code: "config.rule_tool", Args: []any{r.Text, r.Tool(), strings.Join(names, ", ")}, Usage: true}
+		}
+	}
+	return nil
 }
 
 func (a *App) build(ctx context.Context) (err error) {
@@ -231,7 +252,6 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 		},
 		Rules:   a.rules,
 		Retries: 2,
-		Close:   func() error { return nil },
 	}, nil
 }
 
@@ -253,12 +273,27 @@ func (a *App) set(task string) (*tool.Set, error) {
 	return s, err
 }
 
-// read gives a file of the workspace for the context.
-func (a *App) read(name string) ([]byte, error) {
-	f, err := a.tree.Read(name, 1<<20)
+// read gives the beginning of a file of the workspace for the context, and its size. What the rules in force would not
+// let a model read unasked is withheld: a link may lead anywhere.
+func (a *App) read(name string, max int64) ([]byte, int64, error) {
+	real, err := a.tree.Resolve(name)
 	var p *workspace.PathError
-	if errors.As(err, &p) && p.Code == workspace.CodeMissing {
-		return nil, fs.ErrNotExist
+	switch {
+	case errors.As(err, &p):
+		return nil, 0, instruction.Withheld(p.Text)
+	case err != nil:
+		return nil, 0, err
 	}
-	return f.Bytes, err
+	may := policy.Decide(a.rules(), policy.Action{Tool: "read_file", Effects: []policy.Effect{{Kind: policy.Read, Target: real}}})
+	if may.Verdict != policy.Allow {
+		return nil, 0, instruction.Withheld("the rules do not let it be read unasked")
+	}
+	data, size, err := a.tree.Head(name, max)
+	switch {
+	case errors.As(err, &p) && p.Code == workspace.CodeMissing:
+		return nil, 0, fs.ErrNotExist
+	case errors.As(err, &p):
+		return nil, 0, instruction.Withheld(p.Text)
+	}
+	return data, size, err
 }

@@ -61,6 +61,9 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("trace.absent"), "", statusFailed}
 	case errors.As(err, &path):
 		state, _ := p.state()
+		if state == "" || !strings.HasPrefix(path.Path, state) {
+			break // standard output, say
+		}
 		return message{err.Error(), p.say.Say("error.record.hint", state), statusFailed}
 	}
 	return message{err.Error(), "", statusFailed}

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -93,13 +95,30 @@ func (p *program) config() (*config.Config, error) {
 		return nil, err
 	}
 	if name, ok := strings.CutPrefix(c.System.Value, "@"); ok {
-		text, err := os.ReadFile(name)
+		text, err := readText(name)
 		if err != nil {
 			return nil, &config.Error{Code: "config.system_file", Args: []any{err}, Usage: true}
 		}
 		c.System.Value = string(text)
 	}
 	return c, nil
+}
+
+// maxText bounds, in bytes, a text that the command line names.
+const maxText = 1 << 20
+
+// readText reads a text of bounded size, from whatever is named.
+func readText(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	if err == nil && len(text) > maxText {
+		err = fmt.Errorf("%s is larger than %d KB", name, maxText>>10)
+	}
+	return text, err
 }
 
 // rules parses --allow and --deny.

@@ -20,7 +20,7 @@ import (
 )
 
 // task runs `overt [PROMPT...]`: one input, or one line after another.
-func (p *program) task(cmd *cobra.Command, args []string) error {
+func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	if p.flags.goOn && p.flags.resume != "" {
 		return usageError{errors.New(p.say.Say("config.continue"))}
 	}
@@ -48,7 +48,11 @@ func (p *program) task(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	defer a.Close(context.WithoutCancel(cmd.Context()))
+	defer func() {
+		if cerr := a.Close(context.WithoutCancel(cmd.Context())); cerr != nil && err == nil {
+			err = fmt.Errorf("%s", p.say.Say("error.record", cerr))
+		}
+	}()
 	task, err := p.chosen(cmd.Context(), a)
 	if err != nil {
 		return err
@@ -231,8 +235,6 @@ func statusOf(end event.Payload) int {
 			return statusConfig
 		case strings.HasPrefix(e.Code, "limit."):
 			return statusLimit
-		case e.Code == "denied":
-			return statusDenied
 		}
 		return statusFailed
 	}

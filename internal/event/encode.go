@@ -15,18 +15,18 @@ type ref struct {
 	Blob int64 `json:"$blob"`
 }
 
-// Encode gives the stored form of p: compact JSON in which mask has been applied to every text, and each text from
+// Encode gives the stored form of p: compact JSON in which mask has been applied to every text and every key, and each text from
 // [LongText] bytes on is replaced by the number that keep gave for it. Nil functions: nothing is masked, nothing is
 // taken out. Numbers and key order stay as they were.
 func Encode(p Payload, mask func(string) string, keep func(text []byte) (int64, error)) ([]byte, error) {
 	data, err := marshal(p)
-	if err != nil || (mask == nil && (keep == nil || len(data) < LongText)) {
+	if err != nil || mask == nil && keep == nil {
 		return data, err
 	}
-	return mapStrings(data, func(s string) (any, error) {
-		if mask != nil {
-			s = mask(s)
-		}
+	if mask == nil {
+		mask = func(s string) string { return s }
+	}
+	return mapStrings(data, mask, func(s string) (any, error) {
 		if keep == nil || len(s) < LongText {
 			return s, nil
 		}
@@ -61,8 +61,8 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// mapStrings rewrites each string value (not key) of a JSON document.
-func mapStrings(data []byte, f func(string) (any, error)) ([]byte, error) {
+// mapStrings rewrites each string of a JSON document: all with mask, then the values with f.
+func mapStrings(data []byte, mask func(string) string, f func(string) (any, error)) ([]byte, error) {
 	var out bytes.Buffer
 	out.Grow(len(data))
 	for i := 0; i < len(data); {
@@ -72,26 +72,24 @@ func mapStrings(data []byte, f func(string) (any, error)) ([]byte, error) {
 			continue
 		}
 		j := stringEnd(data, i)
-		if j < len(data) && data[j] == ':' { // a key: the document is compact
-			if string(data[i:j]) == `"$blob"` {
-				out.WriteString(`"\u0024blob"`) // the same key, yet no reference: raw JSON may come from anyone
-			} else {
-				out.Write(data[i:j])
-			}
-			i = j
-			continue
-		}
 		var s string
 		if err := json.Unmarshal(data[i:j], &s); err != nil {
 			return nil, err
 		}
-		v, err := f(s)
-		if err != nil {
-			return nil, err
+		var v any = mask(s)
+		key := j < len(data) && data[j] == ':' // the document is compact
+		if !key {
+			var err error
+			if v, err = f(mask(s)); err != nil {
+				return nil, err
+			}
 		}
 		enc, err := marshal(v)
 		if err != nil {
 			return nil, err
+		}
+		if key && string(enc) == `"$blob"` {
+			enc = []byte(`"\u0024blob"`) // the same key, yet no reference: raw JSON may come from anyone
 		}
 		out.Write(enc)
 		i = j

@@ -94,8 +94,8 @@ type Delta struct {
 	Text    string
 }
 
-// Feed takes deltas. Show never blocks.
-type Feed interface{ Show(Delta) }
+// Feed takes deltas. Show never blocks, and tells whether anybody was there to see it.
+type Feed interface{ Show(Delta) bool }
 
 // Errors of Append that a caller may look for.
 var (

@@ -52,6 +52,8 @@ func samples() []event.Payload {
 		event.ToolCompleted{Name: "x", Status: "error", Code: "c", Content: "out", Trusted: true, Bytes: 3, Cut: true, Meta: json.RawMessage(`{"exit":1}`)},
 		event.QuestionAsked{About: "tool", ToolCall: "tcl_1", Name: "x", Options: []string{"yes", "no"}, Show: "s", Reasons: []string{"c"}},
 		event.QuestionAnswered{Choice: "yes", By: "person"},
+		event.QueueAdded{Mode: "steer", Text: "t"},
+		event.QueueChanged{State: "held", By: "runtime"},
 		event.FileChanged{Path: "a", Op: "edit", By: "agent", Before: "1", After: "2", Diff: "d"},
 	}
 }
@@ -130,7 +132,7 @@ func TestTextsApart(t *testing.T) {
 	load := func(id int64) ([]byte, error) { return []byte(kept[id-1]), nil }
 	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked:pw]") }
 	long := strings.Repeat(`quote " back \ é `, 500)
-	p := event.ToolCompleted{Name: "x", Status: "ok", Content: long + "hunter2", Meta: json.RawMessage(`{"$blob":1,"k":"hunter2"}`)}
+	p := event.ToolCompleted{Name: "x", Status: "ok", Content: long + "hunter2", Meta: json.RawMessage(`{"$blob":1,"k":"hunter2","hunter2":0}`)}
 	data, err := event.Encode(p, mask, keep)
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +149,7 @@ func TestTextsApart(t *testing.T) {
 		t.Errorf("content differs: %.80q", back.Content)
 	}
 	var meta map[string]any
-	if err := json.Unmarshal(back.Meta, &meta); err != nil || !reflect.DeepEqual(meta, map[string]any{"$blob": 1.0, "k": "[masked:pw]"}) {
+	if err := json.Unmarshal(back.Meta, &meta); err != nil || !reflect.DeepEqual(meta, map[string]any{"$blob": 1.0, "k": "[masked:pw]", "[masked:pw]": 0.0}) {
 		t.Errorf("meta = %v, %v", meta, err)
 	}
 }

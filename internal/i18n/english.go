@@ -7,6 +7,7 @@ func english() map[string]string {
 		// configuration
 		"config.one_of":        "%s is %q; it must be one of %s",
 		"config.number":        "%s is %q; it must be a whole number, 0 or more",
+		"config.rule_tool":     "rule %q: there is no tool %s; the tools are %s",
 		"config.duration":      "%s is %q; it must be 0 or a time from 1s to a year, such as 90s or 1h30m",
 		"config.bool":          "%s is %q; it must be true or false",
 		"config.base_url":      "the base URL (%s) is not an http or https address with a host",

@@ -23,17 +23,27 @@ const maxText = 32 << 10
 
 // Agents offers the AGENTS.md at the root of the workspace, which says how to work there and grants nothing.
 type Agents struct {
-	// Read gives the content of a file of the workspace, or an error that is fs.ErrNotExist if there is none.
-	Read func(name string) ([]byte, error)
+	// Read gives the first bytes of a file of the workspace, at most max, and its size. The error is fs.ErrNotExist if
+	// there is none, and a [Withheld] if it may not be read.
+	Read func(name string, max int64) (data []byte, size int64, err error)
 }
+
+// Withheld says why a file is not read; the turn goes on without it.
+type Withheld string
+
+// Error implements error.
+func (w Withheld) Error() string { return string(w) }
 
 // Gather implements [prompt.Source]. No file, or an empty one, offers nothing.
 func (a Agents) Gather(context.Context) ([]prompt.Fragment, error) {
-	data, err := a.Read(AgentsFile)
-	if errors.Is(err, fs.ErrNotExist) {
+	data, size, err := a.Read(AgentsFile, maxText+utf8.UTFMax)
+	var withheld Withheld
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	}
-	if err != nil {
+	case errors.As(err, &withheld):
+		return a.offer(fmt.Sprintf("(%s was not read: %s)", AgentsFile, withheld), "withheld"), nil
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", AgentsFile, err)
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(string(data), "\uFFFD"))
@@ -41,16 +51,20 @@ func (a Agents) Gather(context.Context) ([]prompt.Fragment, error) {
 		return nil, nil
 	}
 	reason := "root"
-	if len(text) > maxText {
-		n := maxText
-		for !utf8.RuneStart(text[n]) {
+	if size > int64(len(data)) || len(text) > maxText {
+		n := min(len(text), maxText)
+		for n < len(text) && !utf8.RuneStart(text[n]) {
 			n--
 		}
-		text = text[:n] + fmt.Sprintf("\n(cut here: %d bytes in all; read the file for the rest)", len(data))
+		text = text[:n] + fmt.Sprintf("\n(cut here: %d bytes in all; read the file for the rest)", size)
 		reason = "root, cut"
 	}
+	return a.offer(text, reason), nil
+}
+
+func (Agents) offer(text, reason string) []prompt.Fragment {
 	return []prompt.Fragment{{
 		Source: "instructions", Name: AgentsFile, Version: prompt.Version(text), Reason: reason,
 		Place: prompt.PlaceHead, Text: text, Priority: 50, Untrusted: true,
-	}}, nil
+	}}
 }

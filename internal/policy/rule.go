@@ -23,6 +23,9 @@ func fileTools(name string) (EffectKind, bool) {
 	return "", false
 }
 
+// Tool is the tool that the rule is about, "*" for every tool.
+func (r Rule) Tool() string { return r.tool }
+
 // ParseRule reads the written form of a rule: TOOL(PATTERN), TOOL, or * for every tool.
 //
 // The pattern of run_command is one simple command of literal words, taken as a whole, or with ":*" at its end as the
@@ -67,7 +70,7 @@ func (r Rule) withPattern(pattern string) (Rule, error) {
 		return r, nil
 	}
 	if _, ok := fileTools(r.tool); !ok {
-		return Rule{}, fmt.Errorf("rule %q: %s takes no pattern; leave out the brackets to match every use", r.Text, r.tool)
+		return Rule{}, fmt.Errorf("rule %q: %s is no tool that takes a pattern; leave out the brackets to match every use of a tool", r.Text, r.tool)
 	}
 	pattern = strings.TrimPrefix(pattern, "./")
 	if path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), "..") {
@@ -160,10 +163,19 @@ func (r Rule) startsLike(c command) answer {
 			have, w = path.Base(have), path.Base(w)
 		}
 		if have != w {
-			return no
+			return between(c[i:], i, w)
 		}
 	}
 	return surely
+}
+
+// between is the answer where a rule's word does not stand where it should: options may stand before it, as in
+// "git -C . push".
+func between(rest []word, i int, want string) answer {
+	if i > 0 && strings.HasPrefix(rest[0].value, "-") && slices.ContainsFunc(rest, func(x word) bool { return !x.literal || x.value == want }) {
+		return maybe
+	}
+	return no
 }
 
 // whole tells whether the rule is for this one command and nothing else.

@@ -66,7 +66,9 @@ func (s *script) call(c command, depth int) {
 func runsArguments(program string) bool {
 	switch path.Base(program) {
 	case "command", "builtin", "exec", "env", "sudo", "doas", "nohup", "nice", "ionice", "time", "timeout", "xargs",
-		"setsid", "stdbuf", "chroot", "busybox", "find", "parallel", "watch", "flock", "strace", "su", "script":
+		"setsid", "stdbuf", "chroot", "busybox", "toybox", "find", "parallel", "watch", "flock", "strace", "ltrace", "su",
+		"runuser", "pkexec", "script", "taskset", "unshare", "nsenter", "systemd-run", "chrt", "setarch", "prlimit", "numactl",
+		"npx", "pnpx", "bunx", "uvx", "pipx", "uv", "poetry", "pipenv", "npm", "pnpm", "yarn", "rlwrap", "unbuffer", "faketime":
 		return true
 	}
 	return false
@@ -126,8 +128,13 @@ func (s *script) interpreter(c command, depth int) {
 	switch name := path.Base(c[0].value); name {
 	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "csh", "tcsh":
 		s.shell(c, depth)
-	case ".", "source":
+	case ".", "source", "alias", "hash", "enable", "bind", "complete", "ssh", "crontab", "at",
+		"batch", "deno", "bun", "osascript", "gdb", "expect", "tclsh":
 		s.opaque = true
+	case "awk", "gawk", "mawk", "nawk":
+		s.opaque = s.opaque || awkRuns(c[1:])
+	case "git":
+		s.opaque = s.opaque || gitRuns(c[1:])
 	case "eval", "trap":
 		s.text(c[1:], depth)
 	default:
@@ -136,6 +143,28 @@ func (s *script) interpreter(c command, depth int) {
 			s.opaque = true
 		}
 	}
+}
+
+// awkRuns tells whether a program of awk may run others: its text is out of sight, or has a word or a pipe that does.
+func awkRuns(args []word) bool {
+	return slices.ContainsFunc(args, func(w word) bool {
+		return !w.literal || strings.HasPrefix(w.value, "-f") || strings.HasPrefix(w.value, "--file") || strings.HasPrefix(w.value, "-E") ||
+			strings.Contains(w.value, "system") || strings.Contains(w.value, "|") || strings.Contains(w.value, "getline")
+	})
+}
+
+// gitRuns tells whether git is told of another program to run, in its configuration or as an argument.
+func gitRuns(args []word) bool {
+	for i, w := range args {
+		switch v := w.value; {
+		case v == "-c", strings.HasPrefix(v, "--config-env"), strings.HasPrefix(v, "--exec"), v == "-x",
+			v == "bisect", v == "foreach", v == "filter-branch", v == "config", v == "difftool", v == "mergetool":
+			return true
+		case v == "--" && i > 0:
+			return false
+		}
+	}
+	return false
 }
 
 // shell reads the script of a shell's -c; any other script is out of sight.

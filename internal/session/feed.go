@@ -20,11 +20,11 @@ type stream struct {
 
 // Show implements [event.Feed]. A secret that arrives in two pieces is masked all the same: what may be the beginning
 // of one is held back, and comes with the fact if nothing follows it.
-func (f feed) Show(d event.Delta) {
+func (f feed) Show(d event.Delta) bool {
 	f.s.mu.Lock()
 	defer f.s.mu.Unlock()
 	if len(f.s.watchers) == 0 {
-		return
+		return false
 	}
 	if d.Subject != f.s.streaming { // texts of one call at a time: what came before is whole in the record
 		f.s.streaming = d.Subject
@@ -38,7 +38,7 @@ func (f feed) Show(d event.Delta) {
 	d.Text = st.mask.Write(d.Text)
 	d.From = st.from
 	if d.Text == "" {
-		return
+		return true
 	}
 	st.from += utf8.RuneCountInString(d.Text)
 	for c := range f.s.watchers {
@@ -47,6 +47,7 @@ func (f feed) Show(d event.Delta) {
 		default:
 		}
 	}
+	return true
 }
 
 // watchBuffer is how many deltas a watcher may lag behind before it loses some.

@@ -41,7 +41,6 @@ type Kit struct {
 	Sources []prompt.Source
 	Rules   func() policy.Rules
 	Retries int
-	Close   func() error
 }
 
 // Options is what a session is made of.
@@ -171,10 +170,10 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	scope := event.Scope{Session: s.id, Task: r.Task, Turn: r.Turn, Run: r.Run}
 	got, err := s.o.Store.Append(ctx, event.Batch{Scope: scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
 	if err != nil {
-		return Receipt{}, false, errors.Join(err, kit.Close())
+		return Receipt{}, false, err
 	}
 	if got[0].Scope.Run != r.Run { // the same key came in between: the first acceptance stands
-		return receipt(got), false, kit.Close()
+		return receipt(got), false, nil
 	}
 	s.setAnnounced()
 	r.Before = append(recovered, got...)[0].Seq - 1
@@ -186,7 +185,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 		}
 	}
 	if !s.start(lease, kit, scope, thread, in.Limits) {
-		return Receipt{}, false, errors.Join(ErrClosed, kit.Close())
+		return Receipt{}, false, ErrClosed
 	}
 	return r, true, nil
 }
@@ -214,11 +213,14 @@ func fingerprint(in Input) string {
 	return string(sum[:])
 }
 
-// start runs a turn on a goroutine of its own, which owns lease and kit; false: the session was closed meanwhile, and the
+// start runs a turn on a goroutine of its own, which owns the lease; false: the session was closed meanwhile, and the
 // run is left for recovery.
 func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread *prompt.Thread, limits event.Limits) bool {
-	ctx, cancel := context.WithCancel(context.Background())
-	if limits.Seconds > 0 {
+	var ctx context.Context
+	var cancel context.CancelFunc
+	if limits.Seconds == 0 {
+		ctx, cancel = context.WithCancel(context.Background())
+	} else {
 		ctx, cancel = context.WithTimeoutCause(context.Background(), time.Duration(limits.Seconds)*time.Second, agent.ErrTime)
 	}
 	r := &run{cancel: cancel, done: make(chan struct{})}
@@ -233,7 +235,7 @@ func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread 
 		defer close(r.done)
 		defer cancel()
 		r.err = s.turn(ctx, kit, scope, thread, limits)
-		r.err = errors.Join(r.err, kit.Close(), lease.Release())
+		r.err = errors.Join(r.err, lease.Release())
 	}()
 	return true
 }
