@@ -40,7 +40,7 @@ type Error struct {
 
 // Error implements error in one line.
 func (e *Error) Error() string {
-	if e.HTTP != 0 {
+	if e.HTTP >= 400 { // any other status is no part of what went wrong
 		return fmt.Sprintf("HTTP %d: %s", e.HTTP, e.Message)
 	}
 	return e.Message

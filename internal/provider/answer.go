@@ -20,6 +20,7 @@ type answer struct {
 	half   rune   // first half of a surrogate pair
 
 	finish  string // as received
+	size    int    // of what has come, as JSON
 	begun   bool   // a choice has come
 	done    bool   // the end mark or the end of a document has come
 	refusal bool

@@ -16,6 +16,10 @@ import (
 // maxLine bounds a line of a stream: images and encrypted reasoning come in lines of megabytes.
 const maxLine = 32 << 20
 
+// maxAnswer bounds the text and calls of an answer, as JSON. It is many times what models give out, and is held several
+// times over on its way into the record.
+const maxAnswer = 8 << 20
+
 // bodyKind is what a reply of status 200 turns out to be. Its content type is no witness.
 type bodyKind int
 
@@ -214,9 +218,14 @@ func (m *chat) choice(c raw, h *wire.Response, a *answer) (nested raw, fail *llm
 	if fail != nil {
 		return nested, fail
 	}
+	if a.size += len(delta); a.size > maxAnswer {
+		return nested, &llm.Error{Class: llm.Malformed, Code: "size", HTTP: h.Status, Message: fmt.Sprintf("the answer of %s is larger than %d MB", m.o.Name, maxAnswer>>20)}
+	}
 	a.delta(delta)
 	if s := reason.text(); s != "" && s != "null" {
-		a.finish = s
+		if f := meaning(a.finish); f != llm.Length && f != llm.ContentFilter { // these two make the answer useless, whatever follows
+			a.finish = s
+		}
 		if class, ok := failing(s); ok {
 			return nested, &llm.Error{Class: class, Code: s, HTTP: h.Status, Message: fmt.Sprintf("%s broke the answer off: %s", m.o.Name, oneLine(s))}
 		}

@@ -161,8 +161,6 @@ func wireError(err error, h *wire.Response, begun bool) *llm.Error {
 		return out
 	}
 	switch e.Kind {
-	case wire.Timeout:
-		out.Class = llm.Timeout
 	case wire.Idle:
 		out.Class, out.Code = llm.Timeout, "idle"
 	case wire.Limit:

@@ -58,7 +58,11 @@ func failure(ctx context.Context, err error) *Error {
 		return &Error{Kind: Invalid, Message: a.Error(), Err: err}
 	}
 	if n, ok := errors.AsType[net.Error](err); ok && n.Timeout() {
-		return &Error{Kind: Timeout, Message: "no connection in time", Err: err}
+		message := "no connection in time"
+		if op, ok := errors.AsType[*net.OpError](err); ok && op.Op != "dial" {
+			message = "the connection timed out"
+		}
+		return &Error{Kind: Timeout, Message: message, Err: err}
 	}
 	return &Error{Kind: Network, Message: explain(err), Err: err}
 }
