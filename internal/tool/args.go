@@ -3,7 +3,9 @@ package tool
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 )
@@ -37,22 +39,22 @@ func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, ref
 	if err := d.Decode(&v); err != nil {
 		return bad("are not a JSON object (%v)", err)
 	}
-	if v == nil || d.More() {
+	if _, err := d.Token(); v == nil || !errors.Is(err, io.EOF) {
 		return bad("are not one JSON object")
 	}
 	schema, err := e.schema()
 	if err != nil {
 		return bad("cannot be checked (%v)", err)
 	}
-	if coerce(schema, v) {
-		out, err := json.Marshal(v)
-		if err != nil {
-			return bad("cannot be read (%v)", err)
-		}
-		raw, repaired = out, true
-	}
+	coerced := coerce(schema, v)
+	repaired = repaired || coerced
 	if wrong := schema.validate(v, ""); wrong != "" {
 		return bad("do not fit: %s", wrong)
+	}
+	if schema.prune(v) || coerced {
+		if raw, err = json.Marshal(v); err != nil {
+			return bad("cannot be read (%v)", err)
+		}
 	}
 	return raw, repaired, nil
 }

@@ -12,7 +12,7 @@ import (
 
 // schema is the part of JSON Schema (2020-12) that every model server takes, and the only one that tools may use: a type,
 // properties with those required, items, an enumeration of strings, bounds of numbers. A description is for the model.
-// Members that are not described are let through, as the standard says; tools do not see them.
+// Members that are not described are valid, as the standard says; [schema.prune] takes them out.
 type schema struct {
 	Type        string             `json:"type"`
 	Description string             `json:"description"`
@@ -129,10 +129,41 @@ func (s *schema) validateNumber(v json.Number, at string) string {
 		return at + " is out of range"
 	case s.Type == "integer" && strings.ContainsAny(v.String(), ".eE"):
 		return at + " must be an integer"
+	case s.Type == "integer" && !isInt(v):
+		return at + " is out of range"
 	case s.Minimum != nil && f < *s.Minimum:
 		return fmt.Sprintf("%s must be at least %v", at, *s.Minimum)
 	case s.Maximum != nil && f > *s.Maximum:
 		return fmt.Sprintf("%s must be at most %v", at, *s.Maximum)
 	}
 	return ""
+}
+
+func isInt(v json.Number) bool {
+	_, err := v.Int64()
+	return err == nil
+}
+
+// prune takes out of a value that fits the schema what the schema does not describe, and tells whether there was any. A
+// tool would take "Path" for "path": Go's decoder does not look at letter case.
+func (s *schema) prune(v any) (pruned bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			p := s.Properties[name]
+			if p == nil {
+				delete(v, name)
+				pruned = true
+			} else if p.prune(x) {
+				pruned = true
+			}
+		}
+	case []any:
+		for _, x := range v {
+			if s.Items != nil && s.Items.prune(x) {
+				pruned = true
+			}
+		}
+	}
+	return pruned
 }
