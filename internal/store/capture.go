@@ -150,7 +150,7 @@ func (c *Captures) sent(l *lane, s wire.Sent) (wire.Kept, error) {
 func (c *Captures) remember(l *lane) ([]int64, error) {
 	var capture, body int64
 	var call string
-	found, err := c.db.get(`SELECT id, call, request FROM capture WHERE lane = ? ORDER BY sent DESC, id DESC LIMIT 1`,
+	found, err := c.db.get(`SELECT id, call, request FROM capture WHERE lane = ? ORDER BY id DESC LIMIT 1`,
 		[]any{l.name}, &capture, &call, &body)
 	if err != nil {
 		return nil, err

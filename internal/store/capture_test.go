@@ -239,6 +239,22 @@ func TestMoreSecrets(t *testing.T) {
 	}
 }
 
+// TestClockThatGoesBack: the request before on a lane is the one that was sent before, whatever the clock said.
+func TestClockThatGoesBack(t *testing.T) {
+	s := open(t, t.TempDir())
+	var body []wire.Part
+	for i, at := range []int64{5000, 4000, 4500} {
+		body = append(body, wire.Part{Bytes: fmt.Appendf(nil, "part %d", i)})
+		id := fmt.Sprint(i)
+		if _, err := s.Captures().Sent(t.Context(), wire.Sent{ID: id, Lane: "l", Body: body, At: time.UnixMilli(at)}); err != nil {
+			t.Fatal(err)
+		}
+		if c := capture(t, s, id); c.Shared != i {
+			t.Errorf("request %d shares %d parts", i, c.Shared)
+		}
+	}
+}
+
 func TestManyLanes(t *testing.T) {
 	s := open(t, t.TempDir())
 	part := wire.Part{Owner: "a", Bytes: []byte("the same everywhere")}

@@ -69,6 +69,6 @@ CREATE TABLE capture (
   method TEXT NOT NULL, url INTEGER NOT NULL, request_headers INTEGER NOT NULL, request INTEGER NOT NULL REFERENCES body, sent INTEGER NOT NULL, -- url, headers: part ids
   status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- a byte for the form, then varints
   ended INTEGER, error TEXT);
-CREATE INDEX capture_lane ON capture (lane, sent);
+CREATE INDEX capture_lane ON capture (lane);
 `}}
 }

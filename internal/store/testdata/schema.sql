@@ -4,6 +4,7 @@ CREATE INDEX call_task ON call (task, seq);
 CREATE INDEX fact_kind ON fact (kind, seq);
 CREATE INDEX fact_run  ON fact (run, seq)  WHERE run IS NOT NULL;
 CREATE INDEX fact_task ON fact (task, seq) WHERE task IS NOT NULL;
+CREATE INDEX queue_task ON queue (task, added);
 CREATE INDEX run_open ON run (accepted) WHERE ended IS NULL;
 CREATE INDEX run_task ON run (task, accepted);
 CREATE INDEX task_list   ON task (state, pinned DESC, changed DESC, id);
@@ -30,6 +31,8 @@ CREATE TABLE key (             -- idempotency; the result is facts first..last
   key TEXT PRIMARY KEY, fingerprint BLOB NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE migration (name TEXT PRIMARY KEY, applied TEXT NOT NULL);
 CREATE TABLE name (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE queue (           -- inputs that came while a run was under way
+  id TEXT PRIMARY KEY, task INTEGER NOT NULL, mode TEXT NOT NULL, state TEXT NOT NULL, added INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE run (
   id INTEGER PRIMARY KEY, task INTEGER NOT NULL, turn INTEGER, kind TEXT NOT NULL, status TEXT NOT NULL, reason TEXT,
   accepted INTEGER NOT NULL, ended INTEGER);
@@ -41,8 +44,9 @@ CREATE TABLE task (
 CREATE VIEW facts AS SELECT f.seq, f.time, k.text AS kind, t.text AS task, r.text AS run, f.step, f.subject, f.parent, f.enc, f.data
   FROM fact f JOIN name k ON k.id = f.kind LEFT JOIN name t ON t.id = f.task LEFT JOIN name r ON r.id = f.run;
 migration 0001-record;
+migration 0002-queue;
 -- captures.db
-CREATE INDEX capture_lane ON capture (lane, sent);
+CREATE INDEX capture_lane ON capture (lane);
 CREATE TABLE body (
   id INTEGER PRIMARY KEY, bytes INTEGER NOT NULL, sha256 BLOB NOT NULL, masked INTEGER NOT NULL DEFAULT 0,
   enc INTEGER NOT NULL, parts BLOB NOT NULL);
