@@ -31,6 +31,8 @@ type Options struct {
 	Thread  *prompt.Thread // folded up to the person's message
 	Sources []prompt.Source
 	Tools   *tool.Dispatcher
+	// Steer takes what a person has said meanwhile; it is asked before each step. Nil: nobody says anything.
+	Steer func() []Steer
 	// Limits bound the turn; its time is up to the caller, see [ErrTime].
 	Limits event.Limits
 	// Retries is how often a call that failed for a passing reason is made again; 0 is never.
@@ -40,6 +42,9 @@ type Options struct {
 	// Backoff says for how long Wait will wait, so that it can be recorded first.
 	Backoff func(n int, after time.Duration) time.Duration
 }
+
+// Steer is a text of a person that joins a turn under way, with its id in the queue.
+type Steer struct{ ID, Text string }
 
 // Outcome is how a turn ended: the fact that ended its run.
 type Outcome struct {
@@ -138,6 +143,9 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 	t.n++
 	t.scope.Step = t.n
 	t.outcomes = map[string]event.ToolCompleted{}
+	if err := t.join(ctx); err != nil {
+		return false, err
+	}
 	r, err := t.call(ctx)
 	if err != nil {
 		return false, err
@@ -154,6 +162,20 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 		return false, t.useless(ctx, "Your reply was empty. Call a tool or give the final answer.")
 	}
 	return true, nil
+}
+
+// join adds what a person has said meanwhile.
+func (t *turn) join(ctx context.Context) error {
+	if t.Steer == nil {
+		return nil
+	}
+	var drafts []event.Draft
+	for i, s := range t.Steer() {
+		drafts = append(drafts, event.Draft{Subject: t.id("msg", 3+i), Data: event.MessageAdded{
+			Role: "user", Origin: "steer", Queue: s.ID, Blocks: []event.Block{{Type: "text", Text: s.Text}},
+		}})
+	}
+	return t.append(ctx, drafts...)
 }
 
 // dispatch runs the calls. Steps in which no call could even be read, or none was allowed, count against the turn.

@@ -69,12 +69,15 @@ type Input struct {
 	Origin string // of a new task: person, demo
 	Key    string // idempotency key; "" for none
 	Limits event.Limits
+	Mode   string // ModeStart, ModeSteer, ModeQueue
 }
 
 // Receipt says what an input became. Before is the last number of the record before anything was written for it.
+// If the input was queued, Queue is the item, and the rest is of the run that was under way.
 type Receipt struct {
 	Task, Turn, Run string
 	Before          event.Seq
+	Queue           string
 }
 
 // HeldError says which process is at work in the workspace.
@@ -101,12 +104,40 @@ type Session struct {
 	watchers  map[chan event.Delta]bool
 	streaming string             // the subject whose texts are arriving
 	streams   map[string]*stream // its texts, by part
+
+	queueing sync.Mutex // over the queue and the ends of runs; taken before mu
+	waiting  []item     // in the order in which they came
 }
 
 type run struct {
-	cancel context.CancelFunc
-	done   chan struct{}
-	err    error
+	scope   event.Scope
+	limits  event.Limits
+	ctx     context.Context
+	cancel  context.CancelFunc
+	done    chan struct{}
+	err     error
+	closing bool     // takes nothing any more that is queued
+	next    *Receipt // the run that took up the queue
+}
+
+func (s *Session) newRun(task string, limits event.Limits) *run {
+	r := &run{limits: limits, done: make(chan struct{}), scope: event.Scope{Session: s.id, Task: task, Run: s.o.NewID("run_")}}
+	r.scope.Turn = "trn_" + r.letters()
+	if limits.Seconds == 0 {
+		r.ctx, r.cancel = context.WithCancel(context.Background())
+	} else {
+		r.ctx, r.cancel = context.WithTimeoutCause(context.Background(), time.Duration(limits.Seconds)*time.Second, agent.ErrTime)
+	}
+	return r
+}
+
+func (r *run) letters() string { return strings.TrimPrefix(r.scope.Run, "run_") }
+
+// message is the person's message that a run begins with.
+func (r *run) message(text, queue string) event.Draft {
+	return event.Draft{Subject: "msg_" + r.letters() + "-0.1", Data: event.MessageAdded{
+		Role: "user", Origin: "person", Queue: queue, Blocks: []event.Block{{Type: "text", Text: strings.ToValidUTF8(text, "\uFFFD")}},
+	}}
 }
 
 // Open makes a session. Nothing is written before the first input.
@@ -128,6 +159,11 @@ func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
 	if r, known, err := s.accepted(ctx, in); known || err != nil {
 		return r, err
 	}
+	if in.Mode != ModeStart {
+		if r, queued, err := s.enqueue(ctx, in); queued || err != nil {
+			return r, err
+		}
+	}
 	lease, err := s.o.Store.Lease(ctx, "turn", s.id)
 	if err != nil {
 		return Receipt{}, err
@@ -146,37 +182,36 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	if err != nil {
 		return Receipt{}, false, err
 	}
-	r := Receipt{Task: in.Task, Run: s.o.NewID("run_")}
-	r.Turn = "trn_" + strings.TrimPrefix(r.Run, "run_")
+	task := in.Task
 	var facts []event.Draft
 	if !s.isAnnounced() { // a session that runs nothing leaves no fact
 		facts = append(facts, event.Draft{Subject: s.id, Data: event.SessionStarted{
 			Version: s.o.Version, Client: s.o.Client, Dir: s.o.Dir, PID: s.o.PID,
 		}})
 	}
-	if r.Task == "" {
-		r.Task = s.o.NewID("tsk_")
-		facts = append(facts, event.Draft{Subject: r.Task, Data: event.TaskCreated{Title: title(in.Text), Origin: in.Origin}})
+	if task == "" {
+		task = s.o.NewID("tsk_")
+		facts = append(facts, event.Draft{Subject: task, Data: event.TaskCreated{Title: title(in.Text), Origin: in.Origin}})
 	}
-	kit, err := s.o.Kit(ctx, r.Task)
+	kit, err := s.o.Kit(ctx, task)
 	if err != nil {
 		return Receipt{}, false, err
 	}
+	r := s.newRun(task, in.Limits)
 	facts = append(facts,
-		event.Draft{Subject: r.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits}},
-		event.Draft{Subject: "msg_" + strings.TrimPrefix(r.Run, "run_") + "-0.1", Data: event.MessageAdded{
-			Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: strings.ToValidUTF8(in.Text, "\uFFFD")}},
-		}})
-	scope := event.Scope{Session: s.id, Task: r.Task, Turn: r.Turn, Run: r.Run}
-	got, err := s.o.Store.Append(ctx, event.Batch{Scope: scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
-	if err != nil {
-		return Receipt{}, false, err
-	}
-	if got[0].Scope.Run != r.Run { // the same key came in between: the first acceptance stands
+		event.Draft{Subject: r.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits}},
+		r.message(in.Text, ""))
+	got, err := s.o.Store.Append(ctx, event.Batch{Scope: r.scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
+	if err != nil || got[0].Scope.Run != r.scope.Run { // the same key came in between: the first acceptance stands
+		r.cancel()
+		if err != nil {
+			return Receipt{}, false, err
+		}
 		return receipt(got), false, nil
 	}
 	s.setAnnounced()
-	r.Before = append(recovered, got...)[0].Seq - 1
+	accepted := receipt(got)
+	accepted.Before = append(recovered, got...)[0].Seq - 1
 	var thread *prompt.Thread
 	if in.Task == "" { // all that there is of a new task is at hand
 		thread = &prompt.Thread{}
@@ -184,10 +219,10 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 			thread.Apply(f)
 		}
 	}
-	if !s.start(lease, kit, scope, thread, in.Limits) {
+	if !s.start(lease, kit, r, thread) {
 		return Receipt{}, false, ErrClosed
 	}
-	return r, true, nil
+	return accepted, true, nil
 }
 
 // accepted finds what an input with the same key became before.
@@ -204,7 +239,11 @@ func (s *Session) accepted(ctx context.Context, in Input) (Receipt, bool, error)
 
 func receipt(accepted []event.Fact) Receipt {
 	f := accepted[0]
-	return Receipt{Task: f.Scope.Task, Turn: f.Scope.Turn, Run: f.Scope.Run, Before: f.Seq - 1}
+	r := Receipt{Task: f.Scope.Task, Turn: f.Scope.Turn, Run: f.Scope.Run, Before: f.Seq - 1}
+	if f.Kind == event.KindQueueAdded {
+		r.Queue = f.Subject
+	}
+	return r
 }
 
 // fingerprint tells inputs apart without keeping them.
@@ -213,29 +252,28 @@ func fingerprint(in Input) string {
 	return string(sum[:])
 }
 
-// start runs a turn on a goroutine of its own, which owns the lease; false: the session was closed meanwhile, and the
-// run is left for recovery.
-func (s *Session) start(lease *store.Lease, kit *Kit, scope event.Scope, thread *prompt.Thread, limits event.Limits) bool {
-	var ctx context.Context
-	var cancel context.CancelFunc
-	if limits.Seconds == 0 {
-		ctx, cancel = context.WithCancel(context.Background())
-	} else {
-		ctx, cancel = context.WithTimeoutCause(context.Background(), time.Duration(limits.Seconds)*time.Second, agent.ErrTime)
-	}
-	r := &run{cancel: cancel, done: make(chan struct{})}
+// start works on a run, and on those that follow it from the queue, on a goroutine of its own, which owns the lease; false:
+// the session was closed meanwhile, and the run is left for recovery.
+func (s *Session) start(lease *store.Lease, kit *Kit, r *run, thread *prompt.Thread) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		cancel()
+		r.cancel()
 		return false
 	}
-	s.runs[scope.Run] = r
+	s.runs[r.scope.Run] = r
 	go func() {
-		defer close(r.done)
-		defer cancel()
-		r.err = s.turn(ctx, kit, scope, thread, limits)
-		r.err = errors.Join(r.err, lease.Release())
+		for r != nil {
+			end, after, err := s.turn(r, kit, thread)
+			next, qerr := s.follow(r, after, err == nil && end.Kind == event.KindRunCompleted)
+			r.err = errors.Join(err, qerr)
+			if next == nil {
+				r.err = errors.Join(r.err, lease.Release())
+			}
+			r.cancel()
+			close(r.done)
+			r, thread = next, after
+		}
 	}()
 	return true
 }
@@ -258,27 +296,29 @@ func (s *Session) isClosed() bool {
 	return s.closed
 }
 
-// turn works on what was accepted. thread is nil where it is to be read.
-func (s *Session) turn(ctx context.Context, kit *Kit, scope event.Scope, thread *prompt.Thread, limits event.Limits) error {
+// turn works on what was accepted, and gives the fact that ended it and the thread after it. thread is nil where it is to
+// be read.
+func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *prompt.Thread, error) {
 	if thread == nil {
 		var err error
 		// Read also when the run was stopped at once: it ends like any other, with a fact.
-		if thread, err = s.thread(context.WithoutCancel(ctx), scope.Task); err != nil {
-			_, err = s.o.Store.Append(context.WithoutCancel(ctx), event.Batch{Scope: scope, Facts: []event.Draft{{
-				Subject: scope.Run, Data: event.RunFailed{Code: "storage", Detail: err.Error(), Usage: event.Usage{Coverage: "unavailable"}},
+		if thread, err = s.thread(context.WithoutCancel(r.ctx), r.scope.Task); err != nil {
+			_, err = s.o.Store.Append(context.WithoutCancel(r.ctx), event.Batch{Scope: r.scope, Facts: []event.Draft{{
+				Subject: r.scope.Run, Data: event.RunFailed{Code: "storage", Detail: err.Error(), Usage: event.Usage{Coverage: "unavailable"}},
 			}}})
-			return err
+			return event.Fact{}, nil, err
 		}
 	}
 	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}}
 	if s.o.Interactive {
 		d.Ask = asker{s}
 	}
-	_, err := agent.Turn(ctx, scope, agent.Options{
+	out, err := agent.Turn(r.ctx, r.scope, agent.Options{
 		Model: kit.Model, Info: kit.Info, Log: s.o.Store, Feed: feed{s}, Thread: thread, Sources: kit.Sources, Tools: d,
-		Limits: limits, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
+		Steer:  func() []agent.Steer { return s.steer(r.scope.Task) },
+		Limits: r.limits, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
 	})
-	return err
+	return out.Fact, thread, err
 }
 
 // thread reads the thread of a task up to its head.

@@ -38,13 +38,28 @@ func (l *Lease) Recover(ctx context.Context, end func(event.Group) bool) ([]even
 			}
 			o.apply(f)
 		}
-		facts, err := l.s.Append(ctx, event.Batch{Scope: o.scope, Facts: o.close(end)})
+		drafts, err := l.hold(ctx, r.Task)
+		if err != nil {
+			return out, err
+		}
+		facts, err := l.s.Append(ctx, event.Batch{Scope: o.scope, Facts: append(drafts, o.close(end)...)})
 		if err != nil {
 			return out, err
 		}
 		out = append(out, facts...)
 	}
 	return out, nil
+}
+
+// hold gives the facts that hold what waited for the task of a run that died.
+func (l *Lease) hold(ctx context.Context, task string) (out []event.Draft, err error) {
+	list, err := l.s.Queue(ctx, task)
+	for _, q := range list {
+		if q.State == event.QueueQueued {
+			out = append(out, event.Draft{Subject: q.ID, Data: event.QueueChanged{State: event.QueueHeld, By: "runtime"}})
+		}
+	}
+	return out, err
 }
 
 // openRun is what a run has begun and not ended.

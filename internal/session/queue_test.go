@@ -1,0 +1,206 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"overt/internal/event"
+	"overt/internal/llm"
+	"overt/internal/session"
+	"overt/internal/store"
+	"overt/internal/tool"
+)
+
+type answers = func(context.Context, func(llm.Delta)) (*llm.Response, error)
+
+// when waits for c before it answers.
+func when(c <-chan struct{}, then answers) answers {
+	return func(ctx context.Context, show func(llm.Delta)) (*llm.Response, error) {
+		select {
+		case <-c:
+			return then(ctx, show)
+		case <-ctx.Done():
+			return &llm.Response{}, &llm.Error{Class: llm.Cancelled, Message: "cancelled"}
+		}
+	}
+}
+
+// said lists the texts of the task's thread, each with who said it.
+func said(t *testing.T, st *store.Store, task string) (out []string) {
+	t.Helper()
+	for f, err := range st.Read(context.Background(), event.Path{Task: task}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m, ok := f.Data.(event.MessageAdded); ok && len(m.Blocks) > 0 && m.Blocks[0].Type == "text" {
+			out = append(out, m.Origin+": "+m.Blocks[0].Text)
+		}
+	}
+	return out
+}
+
+func queue(t *testing.T, st *store.Store, task string) (out []string) {
+	t.Helper()
+	list, err := st.Queue(context.Background(), task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range list {
+		out = append(out, q.State+" "+q.Mode+": "+q.Text)
+	}
+	return out
+}
+
+// TestQueueFollows: what is queued becomes turns of its own, in the order in which it came.
+func TestQueueFollows(t *testing.T) {
+	p := newPlace(t)
+	p.mask.Add("token", "hunter2-hunter2")
+	gate := make(chan struct{})
+	s, st := p.open(false, when(gate, says("one")), says("two"), says("three"))
+	r := submit(t, s, session.Input{Text: "first", Origin: "person"})
+	in := session.Input{Task: r.Task, Text: "second hunter2-hunter2", Mode: session.ModeQueue, Key: "k"}
+	a := submit(t, s, in)
+	again := submit(t, s, in)
+	b := submit(t, s, session.Input{Task: r.Task, Text: "third", Mode: session.ModeQueue})
+	if a.Queue == "" || a.Run != r.Run || again != a || b.Queue == a.Queue {
+		t.Errorf("receipts %+v, %+v, %+v", a, again, b)
+	}
+	if got, want := queue(t, st, r.Task), []string{"queued follow: second [masked:token]", "queued follow: third"}; !slices.Equal(got, want) {
+		t.Errorf("queue %q", got)
+	}
+	close(gate)
+	runs := 1
+	for run := r.Run; ; runs++ {
+		if err := s.Wait(context.Background(), run); err != nil {
+			t.Fatal(err)
+		}
+		next, ok := s.Next(run)
+		if !ok {
+			break
+		}
+		run = next.Run
+	}
+	want := []string{"person: first", "model: one", "person: second [masked:token]", "model: two", "person: third", "model: three"}
+	if got := said(t, st, r.Task); !slices.Equal(got, want) || runs != 3 || len(queue(t, st, r.Task)) != 0 {
+		t.Errorf("%d runs: %q, left %q", runs, got, queue(t, st, r.Task))
+	}
+	if lease, err := st.Lease(context.Background(), "test", "x"); err != nil {
+		t.Errorf("the lease is not free: %v", err)
+	} else {
+		lease.Release()
+	}
+}
+
+// TestSteerJoins: what steers a turn is said at its next step; what comes after the last one is the next turn's input.
+func TestSteerJoins(t *testing.T) {
+	p := newPlace(t)
+	first, last := make(chan struct{}), make(chan struct{})
+	s, st := p.open(true, when(first, callsTool), when(last, says("done")), says("and that"))
+	r := submit(t, s, session.Input{Text: "go", Origin: "person"})
+	await(t, st, kind(event.KindCallStarted))
+	submit(t, s, session.Input{Task: r.Task, Text: "use tabs", Mode: session.ModeSteer})
+	close(first)
+	q := await(t, st, kind(event.KindQuestionAsked))
+	if err := s.Answer(q.Subject, tool.Reply{Choice: "yes", By: "person"}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, st, func(f event.Fact) bool { return f.Kind == event.KindCallStarted && f.Scope.Step == 2 })
+	submit(t, s, session.Input{Task: r.Task, Text: "too late", Mode: session.ModeSteer})
+	close(last)
+	if err := s.Wait(context.Background(), r.Run); err != nil {
+		t.Fatal(err)
+	}
+	next, ok := s.Next(r.Run)
+	if !ok {
+		t.Fatal("nothing followed")
+	}
+	if err := s.Wait(context.Background(), next.Run); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"person: go", "steer: use tabs", "model: done", "person: too late", "model: and that"}
+	if got := said(t, st, r.Task); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestQueueIsHeld after a stop, after a failure, and after the program has died.
+func TestQueueIsHeld(t *testing.T) {
+	fails := func(context.Context, func(llm.Delta)) (*llm.Response, error) {
+		return &llm.Response{}, &llm.Error{Class: llm.Invalid, Message: "no"}
+	}
+	for _, c := range []struct {
+		name string
+		last answers
+		end  func(s *session.Session, r session.Receipt)
+	}{
+		{"stopped", hangs, func(s *session.Session, r session.Receipt) { s.Stop(r.Run) }},
+		{"failed", fails, func(*session.Session, session.Receipt) {}},
+		{"closed", hangs, func(s *session.Session, _ session.Receipt) { s.Close(context.Background()) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlace(t)
+			gate := make(chan struct{})
+			s, st := p.open(false, when(gate, c.last), says("go on"))
+			r := submit(t, s, session.Input{Text: "x", Origin: "person"})
+			await(t, st, kind(event.KindCallStarted))
+			submit(t, s, session.Input{Task: r.Task, Text: "later", Mode: session.ModeQueue})
+			submit(t, s, session.Input{Task: r.Task, Text: "now", Mode: session.ModeSteer})
+			close(gate)
+			c.end(s, r)
+			if err := s.Wait(context.Background(), r.Run); err != nil {
+				t.Fatal(err)
+			}
+			if _, ok := s.Next(r.Run); ok {
+				t.Error("a run followed")
+			}
+			if got := strings.Join(queue(t, st, r.Task), "\n"); got != "held follow: later\nheld steer: now" {
+				t.Errorf("queue %q", got)
+			}
+		})
+	}
+}
+
+func TestQueueOfADeadProgramIsHeld(t *testing.T) {
+	p := newPlace(t)
+	ctx := context.Background()
+	st, err := store.Open(ctx, store.Options{Dir: p.dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scope := event.Scope{Session: "ses_1", Task: "tsk_1", Turn: "trn_1", Run: "run_1"}
+	_, err = st.Append(ctx, event.Batch{Scope: scope, Facts: []event.Draft{
+		{Subject: "tsk_1", Data: event.TaskCreated{Title: "t", Origin: "person"}},
+		{Subject: "run_1", Data: event.RunAccepted{RunKind: "turn", Client: "cli"}},
+		{Subject: "que_1", Data: event.QueueAdded{Mode: event.QueueFollow, Text: "later"}},
+	}})
+	if err := errors.Join(err, st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	s, st := p.open(false, says("ok"))
+	r := submit(t, s, session.Input{Task: "tsk_1", Text: "go on"})
+	if err := s.Wait(ctx, r.Run); err != nil {
+		t.Fatal(err)
+	}
+	if got := queue(t, st, "tsk_1"); !slices.Equal(got, []string{"held follow: later"}) {
+		t.Errorf("queue %q", got)
+	}
+}
+
+// TestQueueWithoutARun: with nothing to wait for, an input is a run like any other.
+func TestQueueWithoutARun(t *testing.T) {
+	p := newPlace(t)
+	s, st := p.open(false, says("one"))
+	r := submit(t, s, session.Input{Text: "x", Origin: "person", Mode: session.ModeSteer})
+	if r.Queue != "" {
+		t.Errorf("queued: %+v", r)
+	}
+	if err := s.Wait(context.Background(), r.Run); err != nil {
+		t.Fatal(err)
+	}
+	if got := said(t, st, r.Task); !slices.Equal(got, []string{"person: x", "model: one"}) {
+		t.Errorf("%q", got)
+	}
+}
