@@ -43,6 +43,7 @@ func settings() []setting {
 		{config.System, "s", "TEXT|@FILE", "replaces the built-in system prompt"},
 		{config.Permission, "", "PROFILE", "what runs unasked: " + strings.Join(config.Profiles(), ", ") + " (default ask)"},
 		{config.Output, "", "FORM", "the form of the output: " + strings.Join(config.Outputs(), ", ")},
+		{config.Input, "", "FORM", "the form of standard input: " + strings.Join(config.Inputs(), ", ")},
 		{config.MaxSteps, "", "N", "the most model calls for this input; 0 is no limit"},
 		{config.Tokens, "", "N", "the most tokens for this input, in and out; 0 is no limit"},
 		{config.Files, "", "N", "the most files that tools may change for this input; 0 is no limit"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 	"strings"
@@ -27,23 +28,26 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	if err := p.meant(cmd, args); err != nil {
 		return err
 	}
-	text, err := p.prompt(args)
-	if err != nil {
-		return err
-	}
 	conf, err := p.config()
 	if err != nil {
 		return err
 	}
-	lines := text == "" && p.InTTY && p.OutTTY && conf.Output == "text"
-	if text == "" && !lines {
+	text := strings.Join(args, " ")
+	if conf.Input == "text" {
+		if text, err = p.prompt(args); err != nil {
+			return err
+		}
+	}
+	lines := text == "" && p.InTTY && p.OutTTY && conf.Output == "text" && conf.Input == "text"
+	if text == "" && !lines && conf.Input == "text" {
 		return session.ErrEmpty
 	}
 	root, err := p.rootDir()
 	if err != nil {
 		return err
 	}
-	person := p.InTTY && p.ErrTTY && conf.Output == "text"
+	talks := conf.Input == "stream-json"
+	person := p.InTTY && p.ErrTTY && conf.Output == "text" && !talks || talks && conf.Output == "stream-json"
 	a, err := p.open(cmd.Context(), conf, root, person)
 	if err != nil {
 		return err
@@ -58,8 +62,11 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	in := session.Input{Task: task, Text: text, Origin: "person", Limits: limits(conf)}
-	if lines {
+	switch {
+	case lines:
 		return p.lines(cmd.Context(), a, conf, in)
+	case talks:
+		return exitStatus(p.converse(cmd.Context(), a, conf, in))
 	}
 	v := p.view(conf.Output, a.Trace)
 	if person {
@@ -162,17 +169,39 @@ func (p *program) open(ctx context.Context, conf *config.Config, root string, pe
 // run submits an input, shows its run to the end, and returns the exit status. The first interrupt stops the run, the
 // second leaves at once: the record says then that it was interrupted.
 func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view) (int, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	signals := p.Interrupts(ctx)
-	deltas := func(func(event.Delta) bool) {}
-	if v.follows() {
-		deltas = a.Session.Watch(ctx)
-	}
+	w := p.watch(ctx, a, v)
+	defer w.end()
 	receipt, err := a.Session.Submit(ctx, in)
 	if err != nil {
 		return 0, v.refused(p.explain(err), err)
 	}
+	return w.follow(receipt)
+}
+
+// watch looks at what happens from now on, so that nothing of a run that is accepted after it is missed.
+func (p *program) watch(ctx context.Context, a *app.App, v view) *watch {
+	ctx, cancel := context.WithCancel(ctx)
+	w := &watch{p, a, v, ctx, cancel, p.Interrupts(ctx), func(func(event.Delta) bool) {}}
+	if v.follows() {
+		w.deltas = a.Session.Watch(ctx)
+	}
+	return w
+}
+
+// watch is the look at one run.
+type watch struct {
+	p       *program
+	a       *app.App
+	v       view
+	ctx     context.Context
+	end     context.CancelFunc
+	signals <-chan os.Signal
+	deltas  iter.Seq[event.Delta]
+}
+
+// follow shows a run to its end, and returns the exit status.
+func (w *watch) follow(receipt session.Receipt) (int, error) {
+	p, a, v, ctx, cancel, signals, deltas := w.p, w.a, w.v, w.ctx, w.end, w.signals, w.deltas
 	go func() {
 		for n := 0; ; n++ {
 			select {

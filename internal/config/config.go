@@ -27,6 +27,7 @@ const (
 	Timeout    = "timeout"
 	Stream     = "stream"
 	Output     = "output"
+	Input      = "input"
 )
 
 // Setting is a value and where it came from: "built-in", "environment OVERT_MODEL", "flag --model", "preset deepseek".
@@ -47,6 +48,7 @@ type Config struct {
 	Timeout    time.Duration // of a run; whole seconds
 	Stream     bool
 	Output     string
+	Input      string // text, stream-json
 	Notices    []Notice
 }
 
@@ -86,6 +88,9 @@ func Profiles() []string { return []string{"plan", "ask", "auto", "full"} }
 // Outputs lists the forms of output.
 func Outputs() []string { return []string{"text", "json", "stream-json"} }
 
+// Inputs lists the forms of input.
+func Inputs() []string { return []string{"text", "stream-json"} }
+
 // Protocols lists the protocols.
 func Protocols() []string { return []string{"openai-chat"} }
 
@@ -99,12 +104,13 @@ func Resolve(flags map[string]string, env func(string) (string, bool)) (*Config,
 	c := &Config{
 		Model: r.get(Model, ""), BaseURL: r.get(BaseURL, ""), APIKey: r.get(APIKey, ""), Protocol: r.get(Protocol, "openai-chat"),
 		System: r.get(System, ""), Permission: r.get(Permission, "ask"), Output: r.get(Output, "text").Value,
+		Input: r.get(Input, "text").Value,
 	}
 	for _, choice := range []struct {
 		key     string
 		set     Setting
 		allowed []string
-	}{{Permission, c.Permission, Profiles()}, {Protocol, c.Protocol, Protocols()}, {Output, r.get(Output, "text"), Outputs()}} {
+	}{{Permission, c.Permission, Profiles()}, {Protocol, c.Protocol, Protocols()}, {Output, r.get(Output, "text"), Outputs()}, {Input, r.get(Input, "text"), Inputs()}} {
 		if !slices.Contains(choice.allowed, choice.set.Value) {
 			return nil, choice.set.bad("config.one_of", choice.key, strings.Join(choice.allowed, ", "))
 		}

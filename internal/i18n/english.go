@@ -148,6 +148,8 @@ func english() map[string]string {
 		"usage.one_task":    "overt %s takes one task; quote a prompt: overt %q",
 		"usage.meant":       "did you mean `overt %s`? (as a prompt: overt -- %q)",
 		"error.output":      "the output can't be written: %s",
+		"input.line":        "line %d of the input: %s",
+		"input.held":        "%d queued inputs were not sent, since the run did not complete; they are on record",
 		"error.record":      "the record can't be kept: %s",
 		"error.record.hint": "free some space or check the state folder: %s",
 	}
