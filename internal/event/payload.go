@@ -26,6 +26,7 @@ type RunAccepted struct {
 	RunKind string `json:"kind"` // turn
 	Client  string `json:"client"`
 	Limits  Limits `json:"limits"`
+	DryRun  bool   `json:"dry_run,omitempty"` // tools only say what they would do
 }
 
 // Limits bound a run; 0 is no limit.
@@ -218,6 +219,7 @@ type ToolDecided struct {
 	Reasons []string `json:"reasons,omitempty"`
 	Preview string   `json:"preview,omitempty"` // command or diff
 	Unasked bool     `json:"unasked,omitempty"` // denied because nobody could be asked
+	By      string   `json:"by,omitempty"`      // the question whose answer made Rule
 }
 
 // Effect is what a call would do to something.
@@ -245,8 +247,8 @@ type Group struct {
 // ToolCompleted is the one outcome of a call, in whatever way it ended. Node.
 type ToolCompleted struct {
 	Name    string          `json:"name"`
-	Status  string          `json:"status"` // ok, error, denied, timed_out, cancelled, interrupted, skipped
-	Code    string          `json:"code,omitempty"`
+	Status  string          `json:"status"`            // ok, error, denied, timed_out, cancelled, interrupted, skipped
+	Code    string          `json:"code,omitempty"`    // dry_run: skipped, since nothing was to be done
 	Content string          `json:"content"`           // what the model reads, before it is wrapped
 	Trusted bool            `json:"trusted,omitempty"` // the runtime's own words: not wrapped
 	Bytes   int64           `json:"bytes"`             // of the whole output
@@ -274,13 +276,32 @@ type QuestionAsked struct {
 	Target   string   `json:"target,omitempty"` // what the call is about: a path, a command
 	Show     string   `json:"show"`             // command or diff
 	Reasons  []string `json:"reasons,omitempty"`
+	Intent   string   `json:"intent,omitempty"` // why, in the model's words
+	Rule     string   `json:"rule,omitempty"`   // what the answers that last are about
 }
 
-// QuestionAnswered is what the person said. Choice void: the run ended first.
+// QuestionAnswered is what the person said. Choice void: the run ended first; none: nobody is there to answer any more.
 type QuestionAnswered struct {
-	Choice string `json:"choice"`
+	Choice string `json:"choice"` // an option; void, none
 	By     string `json:"by"`
+	Scope  string `json:"scope,omitempty"` // of Rule: turn; session, as long as the program runs
+	Rule   string `json:"rule,omitempty"`  // what is allowed or denied from now on
 }
+
+// Options of a question on a tool call.
+const (
+	AnswerYes     = "yes"
+	AnswerNo      = "no"
+	AnswerAlways  = "always"  // yes, and for the rest of the turn
+	AnswerNever   = "never"   // no, and for the rest of the turn
+	AnswerPattern = "pattern" // yes, and as long as the program runs
+)
+
+// What closes a question without an answer.
+const (
+	AnswerVoid = "void"
+	AnswerNone = "none"
+)
 
 // FileChanged records a change that a file tool made. Before and After are SHA-256 in hexadecimal; empty: no file.
 type FileChanged struct {

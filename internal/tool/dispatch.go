@@ -24,6 +24,10 @@ type Dispatcher struct {
 	Rules func() policy.Rules // what is in force now
 	Ask   Asker               // nil: nobody can be asked, and what would ask is denied
 	Feed  event.Feed          // nil: output is not shown while it arrives
+	// Grants keeps the answers that last; nil: none does.
+	Grants *Grants
+	// DryRun says that calls with effects only say what they would do. Calls that read do run.
+	DryRun bool
 	// Limit may refuse what policy allows, before anything is asked; nil: nothing is refused.
 	Limit func(p *Prepared) *Refusal
 }
@@ -81,6 +85,8 @@ type job struct {
 	args     string   // set if they were repaired
 	refusal  *Refusal // why the call goes no further
 	decision policy.Decision
+	by       string       // the question whose answer decided
+	lasting  *policy.Rule // what an answer may allow from now on
 }
 
 // parallel tells whether the call may run beside others. One that asks may not: a person gets one question at a time.
@@ -119,7 +125,8 @@ func (b *batch) prepare(ctx context.Context, c event.ToolCall) *job {
 	p, err := e.tool.Prepare(ctx, args)
 	switch {
 	case err == nil:
-		j.prepared, j.decision = p, policy.Decide(b.Rules(), p.Action)
+		j.prepared = p
+		b.decide(j)
 		if b.Limit != nil && j.decision.Verdict != policy.Deny {
 			j.refusal = b.Limit(p)
 		}
@@ -183,70 +190,6 @@ func (b *batch) finish(ctx context.Context, j *job) {
 		r = b.failure(j, err)
 	}
 	b.end(ctx, j, nil, r)
-}
-
-// consent gives the drafts that are still to be committed with what follows, and the denial, if the call ends here.
-func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
-	dec := j.decision
-	fact := event.ToolDecided{
-		Name: j.call.Name, Args: j.args, Verdict: string(dec.Verdict), Rule: dec.Rule, Reasons: dec.Reasons, Preview: j.prepared.Preview,
-	}
-	for _, e := range j.prepared.Action.Effects {
-		fact.Effects = append(fact.Effects, event.Effect{Kind: string(e.Kind), Target: e.Target})
-	}
-	if dec.Verdict == policy.Ask && b.Ask == nil {
-		fact.Verdict, fact.Unasked = string(policy.Deny), true
-	}
-	decided := []event.Draft{{Subject: j.call.ID, Data: fact}}
-	switch {
-	case fact.Unasked:
-		b.count(func(s *Summary) { s.Unasked++ })
-		return decided, denied("because it needs a person's consent and nobody can be asked in this run", "Go on without it or conclude, saying what was not done.")
-	case dec.Verdict == policy.Allow:
-		return decided, nil
-	case dec.Verdict == policy.Deny:
-		return decided, denied("by the rules in force", "Do not try to reach the same by other means; go on without it or conclude.")
-	}
-	return b.question(ctx, j, decided, dec.Reasons)
-}
-
-// question commits the question with the decision, and waits for the answer.
-func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, reasons []string) ([]event.Draft, *Result) {
-	id := "qst_" + strings.TrimPrefix(j.call.ID, "tcl_")
-	q := event.QuestionAsked{
-		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{"yes", "no"}, Show: j.prepared.Preview, Reasons: reasons,
-	}
-	if e := j.prepared.Action.Effects; len(e) > 0 {
-		q.Target = e[0].Target
-	}
-	asked := false
-	reply, err := b.Ask.Ask(ctx, b.scope, id, q, func() error {
-		_, err := b.append(ctx, append(decided, event.Draft{Subject: id, Data: q}))
-		asked = err == nil
-		return err
-	})
-	if err != nil {
-		if ctx.Err() == nil || !asked {
-			b.fail(err)
-		}
-		if !asked {
-			return nil, skipped()
-		}
-		return []event.Draft{{Subject: id, Data: event.QuestionAnswered{Choice: "void", By: "runtime"}}}, skipped()
-	}
-	answered := []event.Draft{{Subject: id, Data: event.QuestionAnswered{Choice: reply.Choice, By: reply.By}}}
-	if reply.Choice == "yes" {
-		return answered, nil
-	}
-	return answered, denied("by the person", "Ask what they want instead, or conclude.")
-}
-
-func denied(why, next string) *Result {
-	return &Result{Status: event.StatusDenied, Code: "denied", Content: "Denied " + why + "; nothing was done. " + next, Trusted: true}
-}
-
-func skipped() *Result {
-	return &Result{Status: event.StatusSkipped, Code: "not_run", Content: "The turn was stopped before this call; it did not run.", Trusted: true}
 }
 
 // failure turns a tool's error into a result, or fails the turn with it.

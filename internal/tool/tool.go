@@ -29,6 +29,7 @@ type Prepared struct {
 	Action   policy.Action
 	Parallel bool   // may run beside other parallel calls; only for calls without effects beyond reading
 	Preview  string // diff or command, for the question
+	Intent   string // why, in the model's words
 	Dir      string // where it runs, for the record
 	// Launch, if not nil, starts what Run will use but holds it before its first effect, and names its process group
 	// so that the intent can be recorded with it. When the call goes no further, Release is called instead of Run.
@@ -55,9 +56,10 @@ type Refusal struct{ Code, Text string }
 // Error implements error.
 func (r *Refusal) Error() string { return r.Text }
 
-// Reply is a person's answer.
+// Reply is a person's answer: one of the question's options. event.AnswerNone says that nobody is there to answer any more;
+// anything else is no.
 type Reply struct {
-	Choice string // yes, no
+	Choice string
 	By     string
 }
 
