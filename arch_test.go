@@ -54,6 +54,16 @@ var owners = map[string][]string{
 	"os/exec":                {"internal/shell", "bench", "bench/floor"},
 	"net":                    {"internal/wire", "internal/scripted", "bench"},
 	"mvdan.cc/sh/v3/syntax":  {"internal/policy"},
+
+	"golang.org/x/text/encoding":                    {"internal/workspace"},
+	"golang.org/x/text/encoding/charmap":            {"internal/workspace"},
+	"golang.org/x/text/encoding/japanese":           {"internal/workspace"},
+	"golang.org/x/text/encoding/korean":             {"internal/workspace"},
+	"golang.org/x/text/encoding/simplifiedchinese":  {"internal/workspace"},
+	"golang.org/x/text/encoding/traditionalchinese": {"internal/workspace"},
+	"golang.org/x/text/encoding/unicode":            {"internal/workspace"},
+	"golang.org/x/text/unicode/norm":                {"internal/workspace"},
+
 	"github.com/spf13/cobra": {"internal/cli"},
 	"github.com/spf13/pflag": {"internal/cli"},
 	"html/template":          {},

@@ -45,14 +45,14 @@ func TestFind(t *testing.T) {
 				want = append(want, i)
 			}
 		}
-		if got := slices.Collect(normalise([]byte(data)).find(old)); !slices.Equal(got, want) {
+		if got := slices.Collect(find([]byte(data), old)); !slices.Equal(got, want) {
 			t.Fatalf("%q in %q: got %v, want %v", old, data, got, want)
 		}
 	})
 }
 
 func BenchmarkClosest(b *testing.B) {
-	t := normalise([]byte(strings.Repeat("    if err := step(ctx, value); err != nil {\n", closestScan)))
+	t := newText([]byte(strings.Repeat("    if err := step(ctx, value); err != nil {\n", closestScan)))
 	old := strings.Repeat("    if err := step(ctx, values); err != nil {\n", 60)
 	for b.Loop() {
 		t.closest(b.Context(), old)

@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
 )
@@ -14,10 +15,23 @@ const (
 )
 
 // Diff gives the unified diff of a file's content, with three lines of context. A nil before or after is a file that
-// does not exist. It is "" where nothing differs, where either side is binary, and where the diff would be too large
-// to be read (256 KiB) or to be made.
+// does not exist. Both are
+// shown in UTF-8, by the encoding of before if there is one. It is "" where nothing differs, where
+// either side is binary, and where the diff would be too large to be read (256 KiB) or to be made.
 func Diff(name string, before, after []byte) string {
-	if len(before)+len(after) > maxDiffInput || bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0 {
+	if len(before)+len(after) > maxDiffInput {
+		return ""
+	}
+	first := before
+	if first == nil {
+		first = after
+	}
+	_, enc, err := Decode(first)
+	if err != nil {
+		return ""
+	}
+	before, after = enc.decode(before), enc.decode(after)
+	if bytes.IndexByte(before, 0) >= 0 || bytes.IndexByte(after, 0) >= 0 {
 		return ""
 	}
 	edits := udiff.Lines(string(before), string(after))
@@ -35,5 +49,5 @@ func Diff(name string, before, after []byte) string {
 	if err != nil || len(out) > maxDiffOutput {
 		return ""
 	}
-	return out
+	return strings.ToValidUTF8(out, "\uFFFD")
 }

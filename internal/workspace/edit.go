@@ -3,11 +3,11 @@ package workspace
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // maxLines is how many different line numbers an [Edit] may name.
@@ -15,18 +15,22 @@ const maxLines = 64
 
 // Codes of an [EditError].
 const (
-	codeEmptyOld   = "empty_old"   // nothing to look for
-	codeSame       = "same"        // nothing would change
-	CodeBadLines   = "bad_lines"   // the list of lines is empty, too long, or names no line
-	codeNoMatch    = "no_match"    // the text is not there
-	codeOtherLines = "other_lines" // the text is there, but starts on none of the lines
-	codeSeveral    = "several"     // the text is there more than once
-	CodeBinary     = "binary"      // the file holds a NUL byte
-	codeEncoding   = "encoding"    // the file is not UTF-8
+	codeEmptyOld    = "empty_old"   // nothing to look for
+	codeSame        = "same"        // nothing would change
+	CodeBadLines    = "bad_lines"   // the list of lines is empty, too long, or names no line
+	codeNoMatch     = "no_match"    // the text is not there
+	codeOtherLines  = "other_lines" // the text is there, but starts on none of the lines
+	codeSeveral     = "several"     // the text is there more than once
+	codeIndent      = "indentation" // the text is there, but new text can't be indented as it is
+	codePlaceholder = "placeholder" // a line of new text stands for text left out
+	codeNumbers     = "numbers"     // line numbers of read_file in some lines of new text
+	CodeBinary      = "binary"      // the file holds a NUL byte, and is not UTF-16
+	codeEncoding    = "encoding"    // the file's encoding can't hold new text
 )
 
-// Edit replaces exact text. Line ends match each other: LF in Old stands for what the file has, and what is put in
-// gets the line ends of its place.
+// Edit replaces text. Old is looked for with growing tolerance: the very bytes; any form of line ends; composed
+// characters and typographic quotes, dashes and spaces as ASCII; white space at line ends; indentation. The first of these
+// that finds it anywhere counts. Tolerance finds a place, and never one where anything else differs.
 type Edit struct {
 	Old, New string
 	// Lines are the lines, from 1, on which a match may start; nil: any. The match must be the only one there.
@@ -37,9 +41,11 @@ type Edit struct {
 
 // Edited is what an [Edit] made. Lines says where the replaced text started, from 1, each line once.
 type Edited struct {
-	Bytes []byte
-	Count int
-	Lines []int
+	Bytes    []byte
+	Count    int
+	Lines    []int
+	How      string // the step that found the text: HowExact and the others
+	Numbered bool   // line numbers that read_file shows were taken off the texts
 }
 
 // EditError says why an edit can't be made, and what to do instead.
@@ -53,31 +59,87 @@ func refuse(code, format string, a ...any) error {
 }
 
 // Replace makes an edit, in time that does not grow faster than the sizes of data and edit; the end of ctx cuts short
-// what an error says. Every byte outside the replaced text stays as it is; a missing final newline stays missing,
-// and a byte order mark, which nobody sees, stays whether the texts have one or not.
+// what an error says.
+//
+// Every byte of the file outside the lines that Old and New do not share stays as it is, whatever its encoding; a missing
+// final newline stays missing, and a byte order mark, which nobody sees, stays whether the texts have one or not. New text
+// is put in in the file's encoding, with the line ends of its place, and, where Old was found but for its indentation, with
+// that of the file. Line numbers of read_file are taken off both texts if Old is found only without.
+//
 // The error is an *EditError, and then nothing is changed.
 func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
-	if err := editable(data); err != nil {
-		return Edited{}, err
-	}
-	old, with := strings.ReplaceAll(e.Old, "\r\n", "\n"), strings.ReplaceAll(e.New, "\r\n", "\n")
-	if old == "" {
-		return Edited{}, refuse(codeEmptyOld, "old_string is empty; give the text to replace, or use write_file for a new file")
-	}
-	if old == with {
-		return Edited{}, refuse(codeSame, "old_string and new_string are the same; nothing would change")
-	}
-	text := normalise(data)
-	if err := checkLines(e.Lines, text.lines()); err != nil {
-		return Edited{}, err
-	}
-	chosen, err := text.choose(ctx, old, e)
+	src, enc, err := Decode(data)
 	if err != nil {
 		return Edited{}, err
 	}
-	out := text.splice(data, chosen, len(old), with)
+	if e.Old == "" {
+		return Edited{}, refuse(codeEmptyOld, "old_string is empty; give the text to replace, or use write_file for a new file")
+	}
+	if e.Old == e.New {
+		return Edited{}, refuse(codeSame, "old_string and new_string are the same; nothing would change")
+	}
+	if err := Placeholder("new_string", e.New, e.Old); err != nil {
+		return Edited{}, err
+	}
+	t := newText(src)
+	if err := checkLines(e.Lines, t.lines()); err != nil {
+		return Edited{}, err
+	}
+	if _, err := enc.Encode(e.New); err != nil && !(enc.stray && enc.name != "" && strings.Contains(e.Old, "\uFFFD")) {
+		return Edited{}, err
+	}
+	out, err := t.replace(ctx, data, enc, e)
+	var miss *EditError
+	if errors.As(err, &miss) && miss.Code == codeNoMatch {
+		plain, ok, wrong := unnumbered(e)
+		if wrong != nil {
+			return Edited{}, wrong
+		}
+		if ok {
+			out, err = t.replace(ctx, data, enc, plain)
+			out.Numbered = true
+		}
+	}
+	if err != nil {
+		return Edited{}, err
+	}
+	return out, nil
+}
+
+// replace makes an edit whose texts are taken as they are.
+func (t *text) replace(ctx context.Context, data []byte, enc Encoding, e Edit) (Edited, error) {
+	old, with := strings.ReplaceAll(e.Old, "\r\n", "\n"), strings.ReplaceAll(e.New, "\r\n", "\n")
+	if old == with {
+		return Edited{}, refuse(codeSame, "old_string and new_string are the same but for line ends, which the file keeps; nothing would change")
+	}
+	chosen, how, err := t.choose(ctx, e)
+	if err != nil {
+		return Edited{}, err
+	}
+	parts := []hunk{{0, lines(old), with, 0}}
+	if how != HowExact || t.crlf {
+		parts = hunks(old, with)
+	}
+	out := Edited{Count: len(chosen), How: how}
+	var changes []change
+	for _, m := range chosen {
+		c, bad := t.changes(m, parts)
+		if bad > 0 {
+			return Edited{}, refuse(codeIndent, "old_string fits line %d but for its indentation, and line %d of new_string is indented less than any line of old_string, so it can't be fitted; read the file and indent both as it does", t.line(m.from), bad)
+		}
+		changes = append(changes, c...)
+		if n := t.line(m.from); len(out.Lines) == 0 || out.Lines[len(out.Lines)-1] != n {
+			out.Lines = append(out.Lines, n)
+		}
+	}
+	if out.Bytes, err = t.splice(data, enc, changes); err != nil {
+		return Edited{}, refuse(codeEncoding, "the file is %s and can't hold the new text: %v", enc.name, err)
+	}
 	if bytes.Equal(out.Bytes, data) {
-		return Edited{}, refuse(codeSame, "nothing would change: the file keeps its byte order mark; to add or remove one, use run_command")
+		if strings.Contains(e.Old+e.New, mark) {
+			return Edited{}, refuse(codeSame, "nothing would change: the file keeps its byte order mark; to add or remove one, use run_command")
+		}
+		return Edited{}, refuse(codeSame, "nothing would change: line %d already has the text of new_string", out.Lines[0])
 	}
 	return out, nil
 }
@@ -87,16 +149,6 @@ func count(n int, what string) string {
 		return "1 " + what
 	}
 	return fmt.Sprintf("%d %ss", n, what)
-}
-
-func editable(data []byte) error {
-	if i := bytes.IndexByte(data, 0); i >= 0 {
-		return refuse(CodeBinary, "the file is binary: byte %d is NUL. Text tools don't change it; use run_command", i+1)
-	}
-	if !utf8.Valid(data) {
-		return refuse(codeEncoding, "the file is not UTF-8, so it can't be edited as text without harm; use run_command (iconv, sed)")
-	}
-	return nil
 }
 
 // checkLines looks at the given list as it is: duplicates count once towards the limit.
@@ -122,37 +174,63 @@ func checkLines(lines []int, total int) error {
 	return nil
 }
 
-// choose gives the offsets that are to be replaced.
-func (t *text) choose(ctx context.Context, old string, e Edit) ([]int, error) {
-	lines := slices.Sorted(slices.Values(e.Lines))
-	var all, pinned matches
-	var out []int // with e.All every match that does not overlap an earlier one, else the first that is pinned
+// Apart says in words what the step of the ladder did not look at, "" for the first.
+func Apart(how string) string {
+	switch how {
+	case HowEnds:
+		return " apart from line ends"
+	case HowUnicode:
+		return " apart from Unicode forms (composed characters, typographic quotes, dashes, spaces)"
+	case HowSpace:
+		return " apart from white space at line ends"
+	case HowIndent:
+		return " apart from indentation"
+	}
+	return ""
+}
+
+// choose gives the places that are to be replaced, and the step that found them.
+func (t *text) choose(ctx context.Context, e Edit) ([]match, string, error) {
+	lines := slices.Compact(slices.Sorted(slices.Values(e.Lines)))
+	for s := range t.ladder(e.Old, e.All) {
+		all, pinned, out := t.collect(s, lines, e.All)
+		like := Apart(s.how)
+		switch {
+		case s.gaveUp:
+			return nil, "", refuse(codeSeveral, "old_string fits too many places%s; copy the text exactly as the file has it", like)
+		case all.count == 0:
+			continue
+		case pinned.count == 0:
+			return nil, "", refuse(codeOtherLines, "old_string does not start on %s; it starts on %s%s. Correct lines", lineList(lines), all, like)
+		case pinned.count > 1 && !e.All && e.Lines == nil:
+			return nil, "", refuse(codeSeveral, "old_string is there %d times%s, starting on %s; lengthen it, name the line in lines, or set replace_all", pinned.count, like, pinned)
+		case pinned.count > 1 && !e.All:
+			return nil, "", refuse(codeSeveral, "old_string starts %d times on %s%s; lengthen it or name fewer lines", pinned.count, pinned, like)
+		}
+		return out, s.how, nil
+	}
+	return nil, "", refuse(codeNoMatch, "old_string is nowhere in the file; %s", t.closest(ctx, strings.ReplaceAll(e.Old, "\r\n", "\n")))
+}
+
+// collect takes the matches of a step: every one that does not overlap an earlier one, or the first that starts on one of
+// the lines, if there are any. It counts all of them, and those on the lines.
+func (t *text) collect(s *step, lines []int, every bool) (all, pinned matches, out []match) {
 	line, end := 0, 0
-	for at := range t.find(old) {
-		for line < len(t.starts) && t.starts[line] <= at {
+	for m := range s.matches {
+		for line < len(t.starts) && t.starts[line] <= m.from {
 			line++
 		}
 		all.add(line)
 		_, here := slices.BinarySearch(lines, line)
-		if here = here || e.Lines == nil; here {
+		if here = here || len(lines) == 0; here {
 			pinned.add(line)
 		}
-		if e.All && at >= end || !e.All && here && pinned.count == 1 {
-			out = append(out, at)
-			end = at + len(old)
+		if every && m.from >= end || !every && here && pinned.count == 1 {
+			out = append(out, m)
+			end = m.to
 		}
 	}
-	switch {
-	case all.count == 0:
-		return nil, refuse(codeNoMatch, "old_string is nowhere in the file; %s", t.closest(ctx, old))
-	case pinned.count == 0:
-		return nil, refuse(codeOtherLines, "old_string does not start on %s; it starts on %s. Correct lines", lineList(lines), all)
-	case pinned.count > 1 && !e.All && e.Lines == nil:
-		return nil, refuse(codeSeveral, "old_string is there %d times, starting on %s; lengthen it, name the line in lines, or set replace_all", pinned.count, pinned)
-	case pinned.count > 1 && !e.All:
-		return nil, refuse(codeSeveral, "old_string starts %d times on %s; lengthen it or name fewer lines", pinned.count, pinned)
-	}
-	return out, nil
+	return all, pinned, out
 }
 
 // matches counts matches and keeps the first lines that they start on.

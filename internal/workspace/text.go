@@ -7,26 +7,16 @@ import (
 	"strings"
 )
 
-// text is a file with all line ends as LF, and the way back to its bytes.
+// text is a file's text in UTF-8, with the line ends that it has.
 type text struct {
-	data    []byte
-	dropped []int // offsets in data of the LFs that had a CR before them, ascending
-	starts  []int // offsets in data at which lines start
+	data   []byte
+	starts []int // offsets at which lines start
+	crlf   bool  // some lines end with CR LF
 }
 
-func normalise(data []byte) *text {
-	t := &text{data: data, starts: []int{0}}
-	if bytes.Contains(data, []byte("\r\n")) {
-		t.data = make([]byte, 0, len(data))
-		for i, c := range data {
-			if c == '\r' && i+1 < len(data) && data[i+1] == '\n' {
-				t.dropped = append(t.dropped, len(t.data))
-				continue
-			}
-			t.data = append(t.data, c)
-		}
-	}
-	for i, c := range t.data {
+func newText(data []byte) *text {
+	t := &text{data: data, starts: []int{0}, crlf: bytes.Contains(data, []byte("\r\n"))}
+	for i, c := range data {
 		if c == '\n' {
 			t.starts = append(t.starts, i+1)
 		}
@@ -48,21 +38,24 @@ func (t *text) line(at int) int {
 	return sort.SearchInts(t.starts, at+1)
 }
 
+// crlfAt tells whether the LF at the offset has a CR before it.
+func (t *text) crlfAt(at int) bool { return at > 0 && t.data[at-1] == '\r' }
+
 // find gives the offset of every match in order, overlapping ones too: two ways to place an edit are an ambiguity. It
-// takes time linear in the text (Knuth, Morris, Pratt).
-func (t *text) find(old string) iter.Seq[int] {
+// takes time linear in the data (Knuth, Morris, Pratt).
+func find(data []byte, old string) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		start := bytes.Index(t.data, []byte(old))
+		start := bytes.Index(data, []byte(old))
 		if start < 0 {
 			return
 		}
 		border := borders(old)
-		have := 0 // bytes of old that the text before i ends with
-		for i := start; i < len(t.data); i++ {
-			for have > 0 && (have == len(old) || t.data[i] != old[have]) {
+		have := 0 // bytes of old that the data before i ends with
+		for i := start; i < len(data); i++ {
+			for have > 0 && (have == len(old) || data[i] != old[have]) {
 				have = int(border[have-1])
 			}
-			if t.data[i] == old[have] {
+			if data[i] == old[have] {
 				have++
 			}
 			if have == len(old) && !yield(i+1-len(old)) {
@@ -88,35 +81,6 @@ func borders(s string) []int32 {
 	return out
 }
 
-// origin gives the offset in the file's own bytes of an offset in the text. That of an LF that had a CR is the CR's.
-func (t *text) origin(at int) int {
-	return at + sort.SearchInts(t.dropped, at)
-}
-
-// crlf tells whether the LF at the offset had a CR before it.
-func (t *text) crlf(at int) bool {
-	i := sort.SearchInts(t.dropped, at)
-	return i < len(t.dropped) && t.dropped[i] == at
-}
-
-func (t *text) splice(data []byte, at []int, size int, with string) Edited {
-	var out bytes.Buffer
-	out.Grow(len(data) + len(at)*len(with))
-	e := Edited{Count: len(at)}
-	done := 0
-	for _, i := range at {
-		out.Write(data[done:t.origin(i)])
-		out.WriteString(t.withMark(t.withEnds(with, i, i+size), i))
-		done = t.origin(i + size)
-		if n := t.line(i); len(e.Lines) == 0 || e.Lines[len(e.Lines)-1] != n {
-			e.Lines = append(e.Lines, n)
-		}
-	}
-	out.Write(data[done:])
-	e.Bytes = out.Bytes()
-	return e
-}
-
 // mark is the byte order mark.
 const mark = "\uFEFF"
 
@@ -137,13 +101,13 @@ func (t *text) withMark(with string, at int) string {
 // withEnds gives each line end of the new text the form of the one it takes the place of; those beyond, the form of
 // the last one replaced; if none was replaced, that of the line which the text stands on, or of the line before.
 func (t *text) withEnds(with string, from, to int) string {
-	if len(t.dropped) == 0 || !strings.Contains(with, "\n") {
+	if !t.crlf || !strings.Contains(with, "\n") {
 		return with
 	}
 	var ends []bool
 	for i := from; i < to; i++ {
 		if t.data[i] == '\n' {
-			ends = append(ends, t.crlf(i))
+			ends = append(ends, t.crlfAt(i))
 		}
 	}
 	if len(ends) == 0 {
@@ -167,10 +131,10 @@ func (t *text) withEnds(with string, from, to int) string {
 
 func (t *text) endAround(from, to int) bool {
 	if i := bytes.IndexByte(t.data[to:], '\n'); i >= 0 {
-		return t.crlf(to + i)
+		return t.crlfAt(to + i)
 	}
 	if i := bytes.LastIndexByte(t.data[:from], '\n'); i >= 0 {
-		return t.crlf(i)
+		return t.crlfAt(i)
 	}
 	return false
 }

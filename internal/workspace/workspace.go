@@ -6,7 +6,7 @@
 // text says so. Only regular files are opened: a pipe or a device never blocks a call. [Tree.Write] replaces a file
 // whole or not at all, and only if it is still what the caller has seen.
 //
-// [Replace] and [Diff] are pure: they work on bytes.
+// [Replace], [Decode] and [Diff] are pure: they work on bytes, of files in any of the encodings that Decode tells.
 //
 // The package does not decide what may be read or written, and remembers nothing between calls. A Tree may be used by
 // several goroutines. Two writers of one file are serialised within a Tree; another process is noticed up to the

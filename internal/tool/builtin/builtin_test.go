@@ -238,7 +238,7 @@ func TestReadFile(t *testing.T) {
 		{args{"path": "bom"}, "1\ta\n[a byte order mark stands before line 1, and edit_file keeps it. line ends are CRLF]\n", false},
 		{args{"path": "bare"}, "[a byte order mark stands before line 1, and edit_file keeps it. no newline at the end. the file is empty]\n", false},
 		{args{"path": "empty"}, "[the file is empty]\n", false},
-		{args{"path": "latin"}, "1\t\uFFFD\n[not UTF-8: other bytes are shown as \uFFFD, and edit_file does not take this file]\n", false},
+		{args{"path": "latin"}, "1\tä\n[the encoding is Windows-1252, and edit_file and write_file keep it]\n", false},
 	} {
 		r := b.must("read_file", c.args)
 		if r.Content != c.want || r.Cut != c.cut || r.Trusted {

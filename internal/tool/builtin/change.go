@@ -1,13 +1,13 @@
 package builtin
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
 	"overt/internal/event"
+	"overt/internal/policy"
 	"overt/internal/tool"
 	"overt/internal/workspace"
 )
@@ -24,10 +24,12 @@ type change struct {
 	target
 	op            string
 	before, after []byte
+	was, is       string // both as text
 	seen          string // SHA-256 of before, "" if there was no file
+	hidden        bool   // what is in the file must not be recorded
 }
 
-// preview is the diff, for the question; or words, where it is too large or must not be shown.
+// preview is the diff, for the question; or words, where it is too large.
 func (c change) preview() string {
 	if d := c.diff(); d != "" {
 		return d
@@ -36,10 +38,23 @@ func (c change) preview() string {
 }
 
 func (c change) diff() string {
-	if c.secret() {
+	if c.hidden {
 		return ""
 	}
 	return workspace.Diff(shown(c.real), c.before, c.after)
+}
+
+// hidden tells whether what is in the file that an action would write must stay out of previews and records, and out of
+// what a call is told before it is allowed: the file may hold secrets, or the rules forbid this action or to read it.
+func (c *core) hidden(t target, write policy.Action) bool {
+	if t.secret() {
+		return true
+	}
+	if c.rules == nil {
+		return false
+	}
+	rules := c.rules()
+	return policy.Decide(rules, write).Verdict == policy.Deny || policy.Decide(rules, t.action("read_file", policy.Read)).Verdict == policy.Deny
 }
 
 // apply writes the change, remembers it as seen, and gives its fact.
@@ -78,8 +93,8 @@ const (
 )
 
 // lineEnds says what line ends a text has, "" if none.
-func lineEnds(data []byte) string {
-	switch crlf, lf := bytes.Count(data, []byte("\r\n")), bytes.Count(data, []byte("\n")); {
+func lineEnds(text string) string {
+	switch crlf, lf := strings.Count(text, "\r\n"), strings.Count(text, "\n"); {
 	case lf == 0:
 		return ""
 	case crlf == 0:
@@ -93,10 +108,10 @@ func lineEnds(data []byte) string {
 // form says how a change altered what nobody sees of a text: its line ends and its byte order mark.
 func (c change) form() string {
 	var out string
-	if was, is := lineEnds(c.before), lineEnds(c.after); was != "" && is != "" && was != is {
+	if was, is := lineEnds(c.was), lineEnds(c.is); was != "" && is != "" && was != is {
 		out = fmt.Sprintf(" Line ends were %s and are %s now.", was, is)
 	}
-	switch was, is := bytes.HasPrefix(c.before, []byte(mark)), bytes.HasPrefix(c.after, []byte(mark)); {
+	switch was, is := strings.HasPrefix(c.was, mark), strings.HasPrefix(c.is, mark); {
 	case was && !is:
 		out += " The byte order mark is gone."
 	case is && !was:

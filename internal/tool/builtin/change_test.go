@@ -50,22 +50,22 @@ func TestEditFile(t *testing.T) {
 	if got := changed(t, r); got != want {
 		t.Errorf("fact %+v", got)
 	}
-	if r.Content != "Edited in/f: 1 replacement, at line 1." || !r.Trusted {
+	if r.Content != "Edited in/f: 1 replacement, at line 1. It matched apart from line ends." || !r.Trusted {
 		t.Errorf("content %q", r.Content)
 	}
 	// What the edit left is what the model knows now.
-	r = b.must("edit_file", args{"path": "sub/f", "old_string": "x", "new_string": "q", "lines": 1})
+	r = b.must("edit_file", args{"path": "sub/f", "old_string": "x", "new_string": "q", "lines": []int{1}})
 	if r.Content != "Edited sub/f: 1 replacement, at line 1." {
 		t.Errorf("content %q", r.Content)
 	}
 	r = b.must("edit_file", args{"path": "sub/f", "old_string": "\n", "new_string": "!\n", "replace_all": true, "lines": []int{2, 2}})
-	if r.Content != "Edited sub/f: 4 replacements, at lines 1, 2, 3, 4." || b.file("sub/f") != "q!\r\ny!\r\nz!\r\nb!\r\n" {
+	if r.Content != "Edited sub/f: 4 replacements, at lines 1, 2, 3, 4. It matched apart from line ends." || b.file("sub/f") != "q!\r\ny!\r\nz!\r\nb!\r\n" {
 		t.Errorf("content %q, file %q", r.Content, b.file("sub/f"))
 	}
 }
 
 func TestEditFileRefusals(t *testing.T) {
-	b := setUp(t, map[string]string{"f": "a\nb\nb\n", "bin": "a\x00", "latin": "\xe4a\n", "dir/": ""})
+	b := setUp(t, map[string]string{"f": "a\nb\nb\n", "bin": "a\x00", "latin": "\xe4a\n", "dir/": "", "huge": strings.Repeat("x", 33<<20)})
 	for _, c := range []struct {
 		args args
 		code string
@@ -73,18 +73,15 @@ func TestEditFileRefusals(t *testing.T) {
 	}{
 		{args{"path": "f", "old_string": "b", "new_string": "x"}, "several", "lines 2, 3"},
 		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": []int{1}}, "other_lines", "lines 2, 3"},
-		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": []int{}}, "bad_lines", "empty list"},
-		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": "2"}, "bad_lines", "integer or a list"},
-		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": 1.5}, "bad_lines", "integer or a list"},
-		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": []any{1, "2"}}, "bad_lines", "element 2"},
-		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": []int{2, 0}}, "bad_lines", "element 2"},
-		{args{"path": "f", "old_string": "b", "new_string": "x", "lines": 9}, "bad_lines", "only 3 lines"},
 		{args{"path": "f", "old_string": "zz", "new_string": "x"}, "no_match", "nowhere"},
 		{args{"path": "f", "old_string": "", "new_string": "x"}, "empty_old", "write_file"},
 		{args{"path": "f", "old_string": "a", "new_string": "a"}, "same", ""},
 		{args{"path": "f", "old_string": "a", "new_string": "[masked:key]"}, "masked_secret", "placeholder"},
 		{args{"path": "bin", "old_string": "a", "new_string": "x"}, "binary", "byte 2"},
-		{args{"path": "latin", "old_string": "a", "new_string": "x"}, "encoding", "UTF-8"},
+		{args{"path": "latin", "old_string": "a", "new_string": "x\n漢"}, "encoding", "the file is Windows-1252; it can't hold 漢 (U+6F22, line 2"},
+		{args{"path": "f", "old_string": "a", "new_string": "x\n// ... existing code ..."}, "placeholder", "line 2 of new_string"},
+		{args{"path": "f", "old_string": "1\ta\n2\tb", "new_string": "1\ta\nc"}, "numbers", "line number"},
+		{args{"path": "huge", "old_string": "a", "new_string": "x"}, "too_large", "32 MiB"},
 		{args{"path": "none", "old_string": "a", "new_string": "x"}, "not_found", ""},
 		{args{"path": "dir", "old_string": "a", "new_string": "x"}, "not_regular", ""},
 		{args{"path": "/etc/passwd", "old_string": "a", "new_string": "x"}, "outside", ""},

@@ -29,14 +29,11 @@ func (e editFile) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prep
 		Path  string
 		Old   string `json:"old_string"`
 		New   string `json:"new_string"`
-		Lines lineNumbers
+		Lines []int
 		All   bool `json:"replace_all"`
 	}
 	if err := decode(args, &a); err != nil {
 		return nil, err
-	}
-	if a.Lines.err != nil {
-		return nil, a.Lines.err
 	}
 	if err := unmasked(a.Path, a.Old, a.New); err != nil {
 		return nil, err
@@ -45,10 +42,10 @@ func (e editFile) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prep
 	if err != nil {
 		return nil, err
 	}
-	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines.list, All: a.All}
+	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines, All: a.All}
 	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + shown(t.rel)}
 	p.Run = func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return e.run(ctx, t, edit, "") }
-	if t.secret() {
+	if e.hidden(t, p.Action) {
 		return p, nil // until it is allowed, not even an error tells what is in the file
 	}
 	ch, _, err := e.make(ctx, t, edit)
@@ -73,7 +70,8 @@ func (e editFile) make(ctx context.Context, t target, edit workspace.Edit) (chan
 	if err != nil {
 		return change{}, workspace.Edited{}, refusal(err)
 	}
-	return change{t, opEdit, f.Bytes, out.Bytes, f.SHA256}, out, nil
+	hidden := e.hidden(t, t.action("edit_file", policy.Write))
+	return change{target: t, op: opEdit, before: f.Bytes, after: out.Bytes, seen: f.SHA256, hidden: hidden}, out, nil
 }
 
 // run makes the edit anew; prepared is the hash of the file that was shown, if one was.
@@ -92,15 +90,30 @@ func (e editFile) run(ctx context.Context, t target, edit workspace.Edit, prepar
 	if err != nil {
 		return nil, err
 	}
-	at := "line"
-	if len(out.Lines) > 1 {
-		at = "lines"
+	return t.done(fmt.Sprintf("Edited %s: %s, at %s.%s", shown(t.rel), count(out.Count, "replacement", "replacements"), some(out.Lines), tolerance(out)), fact), nil
+}
+
+// tolerance says what was overlooked to find the text.
+func tolerance(out workspace.Edited) string {
+	var words string
+	if out.Numbered {
+		words = " The line numbers were taken off old_string."
 	}
-	return t.done(fmt.Sprintf("Edited %s: %s, at %s %s.", shown(t.rel), count(out.Count, "replacement", "replacements"), at, some(out.Lines)), fact), nil
+	if out.How != workspace.HowExact {
+		words += " It matched" + workspace.Apart(out.How) + "."
+	}
+	if out.How == workspace.HowIndent {
+		words += " The new text was indented as the file is."
+	}
+	return words
 }
 
 func some(lines []int) string {
 	const most = 20
+	at := "line "
+	if len(lines) > 1 {
+		at = "lines "
+	}
 	s := make([]string, 0, most+1)
 	for i, n := range lines {
 		if i == most {
@@ -109,38 +122,5 @@ func some(lines []int) string {
 		}
 		s = append(s, fmt.Sprint(n))
 	}
-	return strings.Join(s, ", ")
-}
-
-// lineNumbers is an integer or a list of them. An error is kept, so that it can be said in our words.
-type lineNumbers struct {
-	list []int
-	err  error
-}
-
-// UnmarshalJSON implements [json.Unmarshaler].
-func (l *lineNumbers) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		return nil
-	}
-	var one int
-	if json.Unmarshal(data, &one) == nil {
-		l.list = []int{one}
-		return nil
-	}
-	var many []json.RawMessage
-	if json.Unmarshal(data, &many) != nil {
-		l.err = &tool.Refusal{Code: workspace.CodeBadLines, Text: "lines must be an integer or a list of integers; leave it out to look in the whole file"}
-		return nil
-	}
-	l.list = []int{}
-	for i, raw := range many {
-		var n int
-		if json.Unmarshal(raw, &n) != nil {
-			l.err = &tool.Refusal{Code: workspace.CodeBadLines, Text: fmt.Sprintf("element %d of lines is %.40s, not an integer", i+1, raw)}
-			return nil
-		}
-		l.list = append(l.list, n)
-	}
-	return nil
+	return at + strings.Join(s, ", ")
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"overt/internal/event"
 	"overt/internal/policy"
@@ -60,10 +59,11 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 	if err != nil {
 		return nil, refusal(err)
 	}
-	if err := text(t, f.Bytes); err != nil {
-		return nil, err
+	whole, enc, err := workspace.Decode(f.Bytes)
+	if err != nil {
+		return nil, text(t, f.Bytes)
 	}
-	body := bytes.TrimPrefix(f.Bytes, []byte(mark))
+	body := bytes.TrimPrefix(whole, []byte(mark))
 	total := bytes.Count(body, []byte("\n"))
 	if n := len(body); n > 0 && body[n-1] != '\n' {
 		total++
@@ -72,12 +72,12 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 		return nil, &tool.Refusal{Code: "past_end", Text: fmt.Sprintf("%s has only %s; offset %d is past the end", t.rel, count(total, "line", "lines"), offset)}
 	}
 	r.remember(t, f.SHA256)
-	lines, last, whole := number(body, offset, limit)
-	notes := notes(f.Bytes)
+	lines, last, uncut := number(body, offset, limit)
+	notes := notes(string(whole), enc)
 	switch {
 	case total == 0:
 		notes = append(notes, "the file is empty")
-	case !whole:
+	case !uncut:
 		notes = append(notes, fmt.Sprintf("line %d is cut; read the rest with run_command", last))
 	}
 	if total > 0 && (offset > 1 || last < total) {
@@ -90,7 +90,7 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 	if len(notes) > 0 {
 		lines += "[" + strings.Join(notes, ". ") + "]\n"
 	}
-	return &tool.Result{Content: lines, Bytes: int64(len(f.Bytes)), Cut: last < total || !whole}, nil
+	return &tool.Result{Content: lines, Bytes: int64(len(f.Bytes)), Cut: last < total || !uncut}, nil
 }
 
 // number writes lines with their numbers until the limit of lines or of bytes. It says which line was the last, and
@@ -124,19 +124,24 @@ func number(data []byte, offset, limit int) (out string, last int, whole bool) {
 }
 
 // notes says what the numbered lines don't show.
-func notes(data []byte) []string {
+func notes(text string, enc workspace.Encoding) []string {
 	var out []string
-	if bytes.HasPrefix(data, []byte(mark)) {
+	switch name := enc.Name(); {
+	case enc.Stray() && name != "":
+		out = append(out, "bytes that are not UTF-8 are shown as \uFFFD, and edit_file keeps them")
+	case enc.Stray():
+		out = append(out, "the encoding is not known: bytes that are not UTF-8 are shown as \uFFFD, and edit_file keeps them")
+	case name != "UTF-8":
+		out = append(out, "the encoding is "+name+", and edit_file and write_file keep it")
+	}
+	if strings.HasPrefix(text, mark) {
 		out = append(out, "a byte order mark stands before line 1, and edit_file keeps it")
 	}
-	if ends := lineEnds(data); ends != "" && ends != endsLF {
+	if ends := lineEnds(text); ends != "" && ends != endsLF {
 		out = append(out, "line ends are "+ends)
 	}
-	if len(data) > 0 && data[len(data)-1] != '\n' {
+	if text != "" && !strings.HasSuffix(text, "\n") {
 		out = append(out, "no newline at the end")
-	}
-	if !utf8.Valid(data) {
-		out = append(out, "not UTF-8: other bytes are shown as \uFFFD, and edit_file does not take this file")
 	}
 	return out
 }

@@ -41,28 +41,46 @@ func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 	if err != nil {
 		return nil, err
 	}
-	ch, err := w.make(t, []byte(a.Content))
+	p := &tool.Prepared{Action: t.action("write_file", policy.Write), Preview: "write " + shown(t.rel)}
+	if w.hidden(t, p.Action) {
+		p.Run = func(context.Context, tool.Host) (*tool.Result, error) {
+			if err := w.recheck(t); err != nil {
+				return nil, err
+			}
+			ch, err := w.make(t, a.Content)
+			if err != nil {
+				return nil, err
+			}
+			return w.run(ch)
+		}
+		return p, nil // until it is allowed, not even an error tells what is in the file
+	}
+	ch, err := w.make(t, a.Content)
 	if err != nil {
 		return nil, err
 	}
-	return &tool.Prepared{
-		Action: t.action("write_file", policy.Write), Preview: ch.preview(),
-		Run: func(context.Context, tool.Host) (*tool.Result, error) { return w.run(ch) },
-	}, nil
+	p.Preview = ch.preview()
+	p.Run = func(context.Context, tool.Host) (*tool.Result, error) { return w.run(ch) }
+	return p, nil
 }
 
 // make computes the change from what is there now.
-func (w writeFile) make(t target, content []byte) (change, error) {
+func (w writeFile) make(t target, content string) (change, error) {
+	hidden := w.hidden(t, t.action("write_file", policy.Write))
 	f, err := w.tree.Read(t.rel, workspace.MaxFile)
 	var pe *workspace.PathError
 	if errors.As(err, &pe) && pe.Code == workspace.CodeMissing {
-		return change{t, opCreate, nil, content, ""}, nil
+		if err := workspace.Placeholder("content", content, ""); err != nil {
+			return change{}, refusal(err)
+		}
+		return change{target: t, op: opCreate, after: []byte(content), hidden: hidden}, nil
 	}
 	if err != nil {
 		return change{}, refusal(err)
 	}
-	if err := text(t, f.Bytes); err != nil {
-		return change{}, err
+	was, enc, err := workspace.Decode(f.Bytes)
+	if err != nil {
+		return change{}, text(t, f.Bytes)
 	}
 	if _, ok := w.remembered(t); !ok {
 		return change{}, &tool.Refusal{Code: "not_read", Text: t.rel + " exists and you have not read it; read it first with read_file, or change it with edit_file"}
@@ -70,7 +88,15 @@ func (w writeFile) make(t target, content []byte) (change, error) {
 	if err := w.current(t, f.SHA256); err != nil {
 		return change{}, err
 	}
-	return change{t, opOverwrite, f.Bytes, content, f.SHA256}, nil
+	if err := workspace.Placeholder("content", content, string(was)); err != nil {
+		return change{}, refusal(err)
+	}
+	content = enc.WithMark(content, string(was))
+	after, err := enc.Encode(content)
+	if err != nil {
+		return change{}, refusal(err)
+	}
+	return change{target: t, op: opOverwrite, before: f.Bytes, after: after, was: string(was), is: content, seen: f.SHA256, hidden: hidden}, nil
 }
 
 func (w writeFile) run(ch change) (*tool.Result, error) {

@@ -1,0 +1,85 @@
+package workspace
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Placeholder refuses new text with a line that stands for text left out ("// ... existing code ...", "# rest of the file
+// unchanged"), unless old text has that line too. The words that it takes for such a line are few, so that a comment which
+// says something is none. The error is an *EditError.
+func Placeholder(what, with, old string) error {
+	n := 0
+	for line := range strings.Lines(with) {
+		n++
+		key := placeholder(line)
+		if key == "" || slices.ContainsFunc(strings.Split(old, "\n"), func(l string) bool { return placeholder(l) == key }) {
+			continue
+		}
+		return refuse(codePlaceholder, "line %d of %s, %q, stands for text that is left out, and would be put into the file as it is; nothing was written. Give the text itself, or change only the part that differs with edit_file", n, what, shorten(strings.TrimSpace(line), 80))
+	}
+	return nil
+}
+
+// placeholder gives what a line that stands for omitted text says, "" for any other line.
+func placeholder(line string) string {
+	body, ok := comment(strings.TrimSpace(line))
+	if !ok {
+		return ""
+	}
+	body = strings.ToLower(strings.ReplaceAll(body, "…", "..."))
+	dots := strings.HasPrefix(body, "...") || strings.HasSuffix(body, "...") || strings.HasPrefix(body, "[...") || strings.HasPrefix(body, "(...")
+	words := strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	if !known(words, fillers, stands, parts, states) || strings.ContainsFunc(body, unicode.IsDigit) {
+		return ""
+	}
+	stand, part, state := known1(words, stands), known1(words, parts), known1(words, states)
+	switch {
+	case len(words) == 0 && dots && strings.Trim(body, ".[]() ") == "":
+	case dots && (stand || state):
+	case stand && part && state:
+	default:
+		return ""
+	}
+	return strings.Join(words, " ") + "..."
+}
+
+// The words that lines which stand for omitted text are made of: what there is more of, what it is, and what becomes of it.
+const (
+	stands  = "existing rest remaining remainder other previous same original unchanged"
+	parts   = "code file files function functions method methods class classes content contents implementation imports lines logic body section sections text part parts module component components fields props properties tests cases styles markup html css document script everything stuff config configuration entries items definitions routes handlers"
+	states  = "unchanged same omitted truncated unmodified untouched elided abbreviated existing"
+	fillers = "the of is are as and a an in this all your my here above below before it for brevity stays stay remains remain goes go continues continue with no changes change needed keep kept else everything"
+)
+
+// known tells whether all words are in the lists.
+func known(words []string, lists ...string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool {
+		return !slices.ContainsFunc(lists, func(l string) bool { return slices.Contains(strings.Fields(l), w) })
+	})
+}
+
+// known1 tells whether some word is in the list.
+func known1(words []string, list string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return known([]string{w}, list) })
+}
+
+// comment gives what a line says that is nothing but a comment.
+func comment(line string) (body string, ok bool) {
+	for _, marks := range [][2]string{{"<!--", "-->"}, {"{/*", "*/}"}, {"/*", "*/"}, {"(*", "*)"}, {"{-", "-}"}, {"//", ""}, {"#", ""}, {"--", ""}, {";", ""}, {"%", ""}} {
+		body, begins := strings.CutPrefix(line, marks[0])
+		body, ends := strings.CutSuffix(body, marks[1])
+		if begins && ends {
+			return strings.Trim(body, " \t*/#-;%"), true
+		}
+	}
+	return "", false
+}
+
+func shorten(s string, n int) string {
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + "…"
+	}
+	return s
+}
