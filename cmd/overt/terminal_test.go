@@ -95,15 +95,17 @@ func TestTerminal(t *testing.T) {
 	x.shows("> ")
 	x.types("make the first file\r")
 	x.shows("touch first")
-	x.shows("run this command? yes or no: ")
+	x.shows("the model says: a ^[[2J try")
+	x.shows("always and never are about run_command(touch:*) in this turn")
+	x.shows("run this command? yes, no (Ctrl-C), always, never or pattern: ")
 	x.types("\r") // a bare Enter answers nothing
-	x.shows("please type yes or no: ")
+	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
 	x.types("sure\r")
-	x.shows("please type yes or no: ")
-	x.types("hello\ryes please\ry\r") // nor does a paste, whatever it holds
-	x.shows("please type yes or no: ")
+	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
+	x.types("hello\ralways\ry\r") // nor does a paste, whatever it holds
+	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
 	x.types("yes\ryes\r")
-	x.shows("please type yes or no: ")
+	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
 	if p.exists("first") {
 		t.Fatal("it ran before it was allowed")
 	}
@@ -114,7 +116,7 @@ func TestTerminal(t *testing.T) {
 		t.Error("it ran though it was not allowed")
 	}
 	x.types("make the second file\r")
-	x.shows("yes or no: ")
+	x.shows("never or pattern: ")
 	x.types("yes\r")
 	x.shows("Done: ^[]0;title^G^[[31mred<U+202E>txt<U+009B>")
 	x.shows("> ")
@@ -151,10 +153,9 @@ func TestTerminalInterrupt(t *testing.T) {
 	x.shows("stopping")
 	x.shows("> ")
 	x.types("run\r")
-	x.shows("yes or no: ")
-	x.types("\x03") // while a question is open: the question is void
-	x.shows("> ")
-	x.types("hello?\r")
+	x.shows("never or pattern: ")
+	x.types("\x03") // while a question is open: no to it
+	x.shows("no; Ctrl-C again stops the turn")
 	x.shows("Back again.")
 	x.shows("> ")
 	x.types("\x03")

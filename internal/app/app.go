@@ -49,6 +49,7 @@ type Options struct {
 	Version     string
 	Client      string // cli
 	Interactive bool   // a person can be asked
+	DryRun      bool   // tools with effects only say what they would do
 }
 
 // App is a running Overt on one workspace.
@@ -152,9 +153,9 @@ func (a *App) build(ctx context.Context) (err error) {
 	a.Trace = trace.New(a.store)
 	a.Session = session.Open(session.Options{
 		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
-		Interactive: a.o.Interactive,
-		EndGroup:    func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
-		Wait:        wait, Backoff: backoff,
+		Interactive: a.o.Interactive, DryRun: a.o.DryRun,
+		EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
+		Wait:     wait, Backoff: backoff,
 	})
 	return nil
 }

@@ -3,7 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
-	"strings"
+	"slices"
+	"sync"
 
 	"overt/internal/event"
 	"overt/internal/session"
@@ -17,7 +18,11 @@ type askingView struct {
 	p       *program
 	session *session.Session
 	lines   *typed
-	open    map[string]func() // by question: ends the asking, and returns when it has ended
+
+	mu          sync.Mutex
+	open        string // the question that is asked
+	end         func() // ends the asking, and returns when it has ended
+	interrupted bool   // the last answer was an interrupt
 }
 
 func (v *askingView) event(e trace.Event) error {
@@ -28,38 +33,55 @@ func (v *askingView) event(e trace.Event) error {
 	case event.QuestionAsked:
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan struct{})
-		v.open[e.Subject] = func() { cancel(); <-done }
+		v.mu.Lock()
+		v.open, v.end = e.Subject, func() { cancel(); <-done }
+		v.mu.Unlock()
 		go func() { // the run goes on when it is answered, or stopped meanwhile
 			defer close(done)
 			v.ask(ctx, e.Subject, q)
 		}()
 	case event.QuestionAnswered:
-		if end := v.open[e.Subject]; end != nil {
-			delete(v.open, e.Subject)
+		v.mu.Lock()
+		end := v.end
+		v.open, v.end = "", nil
+		v.mu.Unlock()
+		if end != nil {
 			end()
 		}
 	}
 	return nil
 }
 
+// refuse takes an interrupt as no to the question that is open. It is false if there is none, and if the answer before
+// was an interrupt too: then it is meant for the turn.
+func (v *askingView) refuse() bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.open == "" || v.interrupted || v.session.Answer(v.open, tool.Reply{Choice: event.AnswerNo, By: "person"}) != nil {
+		return false
+	}
+	v.interrupted = true
+	fmt.Fprintf(v.p.Err, "\n  %s\n", v.p.say.Say("question.refused"))
+	return true
+}
+
+// maxAsked is how many lines of a diff or a command are shown with a question; more on demand.
+const maxAsked = 40
+
 // ask asks until there is a clear answer, or until the question is void: what is typed then is no answer to it. An empty
-// line is no answer; the end of the input is no.
+// line is no answer. After the end of the input nobody can be asked.
 func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) {
 	flushInput(v.p.In)
 	v.lines.setAside()
-	for _, line := range strings.Split(strings.TrimRight(q.Show, "\n"), "\n") {
-		fmt.Fprintf(v.p.Err, "  │ %s\n", exposed(line))
+	show := beyond(q.Show, q.Target)
+	cut := len(show) > maxAsked
+	v.about(q, show)
+	options := v.options(q.Options, cut)
+	question := "question.allow"
+	if q.Name == "run_command" {
+		question = "question.command"
 	}
-	for _, r := range q.Reasons {
-		if code := "reason." + r; v.p.say.Has(code) {
-			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(code))
-		}
-	}
-	question := v.p.say.Say("question.command")
-	if q.Name != "run_command" {
-		question = v.p.say.Say("question.ask", q.Name, exposed(q.Target))
-	}
-	fmt.Fprintf(v.p.Err, "%s ", question)
+	fmt.Fprintf(v.p.Err, "%s ", v.p.say.Say(question, options))
 	for {
 		var line string
 		var ok bool
@@ -68,27 +90,28 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 			return
 		case line, ok = <-v.lines.c:
 		}
-		if ctx.Err() != nil && ok {
+		if !ok {
+			v.session.Answer(id, tool.Reply{Choice: event.AnswerNone, By: "runtime"})
+			return
+		}
+		if ctx.Err() != nil {
 			v.lines.ahead = append(v.lines.ahead, line)
 			return
 		}
-		choice := ""
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			choice = "yes"
-		case "n", "no":
-			choice = "no"
-		}
-		if !ok {
-			choice = "no"
-		}
-		if ok && v.lines.pasted() { // nobody has read the question and typed this; it is no next task either
+		choice := meantAnswer(line)
+		if v.lines.pasted() { // nobody has read the question and typed this; it is no next task either
 			choice = ""
 		}
-		if choice != "" {
+		switch {
+		case choice == all && cut:
+			v.shows(q, show)
+		case slices.Contains(q.Options, choice):
+			v.mu.Lock()
+			v.interrupted = false
+			v.mu.Unlock()
 			v.session.Answer(id, tool.Reply{Choice: choice, By: "person"})
 			return
 		}
-		fmt.Fprintf(v.p.Err, "%s ", v.p.say.Say("question.again"))
+		fmt.Fprintf(v.p.Err, "%s ", v.p.say.Say("question.again", options))
 	}
 }

@@ -94,7 +94,7 @@ func (p *program) demo(ctx context.Context) error {
 	fmt.Fprintln(p.Err)
 	fmt.Fprintln(p.Err, p.say.Say("demo.passed", demoCheck))
 	fmt.Fprintln(p.Err, p.say.Say("demo.diff"))
-	v.block(v.diff, 40)
+	v.block(v.diff, 40, v.p.painted)
 	fmt.Fprintln(p.Err, p.say.Say("demo.next", p.Program+" trace -C "+quote(dir)))
 	return nil
 }

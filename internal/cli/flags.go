@@ -26,6 +26,7 @@ type flags struct {
 	goOn     bool
 	resume   string
 	noStream bool
+	dryRun   bool
 	quiet    bool
 	verbose  bool
 	version  bool
@@ -73,6 +74,7 @@ func (p *program) addFlags(root *cobra.Command) {
 	f.StringArrayVar(&p.flags.deny, "deny", nil, "deny what `RULE` matches; repeatable, stronger than --allow")
 	f.BoolVar(&p.flags.goOn, "continue", false, "go on with the task of this workspace that was changed last")
 	f.StringVar(&p.flags.resume, "resume", "", "go on with a `TASK`: an id, or at least 4 of its closing characters")
+	f.BoolVar(&p.flags.dryRun, "dry-run", false, "change nothing and run no command: tools only say what they would do")
 	f.BoolVar(&p.flags.noStream, "no-stream", false, "ask for whole answers instead of streams")
 	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "show no tool output")
 	f.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show each HTTP exchange in a line")

@@ -33,7 +33,7 @@ func (p *program) lines(ctx context.Context, a *app.App, conf *config.Config, in
 		}
 		in.Text = text
 		v := &textView{p: p, record: a.Trace, tools: map[string]*toolLine{}}
-		status, err := p.run(ctx, a, in, &askingView{view: v, p: p, session: a.Session, lines: typed, open: map[string]func(){}})
+		status, err := p.run(ctx, a, in, &askingView{view: v, p: p, session: a.Session, lines: typed})
 		var held *session.HeldError
 		if errors.As(err, &held) { // the next line may be luckier
 			status, err = p.status(err), nil

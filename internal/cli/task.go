@@ -70,7 +70,7 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	}
 	v := p.view(conf.Output, a.Trace)
 	if person {
-		v = &askingView{view: v, p: p, session: a.Session, lines: p.readLines(cmd.Context()), open: map[string]func(){}}
+		v = &askingView{view: v, p: p, session: a.Session, lines: p.readLines(cmd.Context())}
 	}
 	return exitStatus(p.run(cmd.Context(), a, in, v))
 }
@@ -159,15 +159,19 @@ func (p *program) open(ctx context.Context, conf *config.Config, root string, pe
 	}
 	a, err := app.Open(ctx, app.Options{
 		Config: conf, Root: root, State: state, Env: p.Environ, Rules: rules, Version: p.Version, Client: "cli", Interactive: person,
+		DryRun: p.flags.dryRun,
 	})
 	for _, n := range conf.Notices {
 		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
+	}
+	if err == nil && p.flags.dryRun {
+		fmt.Fprintf(p.Err, "overt: %s\n", p.say.Say("dry.banner"))
 	}
 	return a, err
 }
 
 // run submits an input, shows its run to the end, and returns the exit status. The first interrupt stops the run, the
-// second leaves at once: the record says then that it was interrupted.
+// second leaves at once: the record says then that it was interrupted. One that refuses what is asked does not count.
 func (p *program) run(ctx context.Context, a *app.App, in session.Input, v view) (int, error) {
 	w := p.watch(ctx, a, v)
 	defer w.end()
@@ -204,10 +208,14 @@ func (w *watch) follow(receipt session.Receipt) (int, error) {
 	p, a, v, ctx, cancel, signals, deltas := w.p, w.a, w.v, w.ctx, w.end, w.signals, w.deltas
 	go func() {
 		for n := 0; ; n++ {
-			select {
-			case <-signals:
-			case <-ctx.Done():
-				return
+			for refused := true; refused; {
+				select {
+				case s := <-signals:
+					asking, ok := v.(*askingView)
+					refused = ok && s == os.Interrupt && asking.refuse()
+				case <-ctx.Done():
+					return
+				}
 			}
 			if n > 0 {
 				// A running command is being ended; leaving before that would leave it behind.

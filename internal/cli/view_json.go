@@ -55,6 +55,8 @@ type result struct {
 	Denied  []denial     `json:"denied"`
 	Goal    *struct{}    `json:"goal"`
 	Error   *resultError `json:"error"`
+
+	asked event.ToolDecided // the last call that was asked about
 }
 
 type change struct {
@@ -94,8 +96,16 @@ func (r *result) add(e trace.Event) {
 	case event.FileChanged:
 		r.Changes = append(r.Changes, change{d.Path, d.Op, d.Diff})
 	case event.ToolDecided:
-		if d.Verdict == "deny" {
+		switch d.Verdict {
+		case "deny":
 			r.Denied = append(r.Denied, denied(d))
+		case "ask":
+			r.asked = d
+		}
+	case event.QuestionAnswered:
+		if d.Choice == event.AnswerNone {
+			r.asked.Unasked = true
+			r.Denied = append(r.Denied, denied(r.asked))
 		}
 	case event.RunCompleted:
 		r.end("completed", d.Usage, nil)

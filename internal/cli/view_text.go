@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +13,13 @@ import (
 	"overt/internal/event"
 	"overt/internal/i18n"
 	"overt/internal/policy"
+	"overt/internal/tool"
 	"overt/internal/trace"
 )
 
 // Rules of this view. Standard output gets the answer: streamed to a terminal, whole and byte for byte to anything
 // else, and nothing of a reply that turns out to be no answer. Standard error gets the rest, one line a thing. Content
-// is never trusted on a terminal. Nothing is coloured.
+// is never trusted on a terminal. Only diffs are coloured, and each thing is said once.
 
 // textView is the view for people.
 type textView struct {
@@ -33,9 +35,10 @@ type textView struct {
 
 // toolLine is a call as it is shown.
 type toolLine struct {
+	event.ToolDecided
 	title string
 	shown bool
-	asked bool
+	asked bool // the person saw what it would do
 }
 
 func (v *textView) refused(_ message, err error) error { return err }
@@ -49,6 +52,7 @@ func (v *textView) event(e trace.Event) error {
 		return v.interrupted(context.Background(), e.Task, d)
 	case event.CallStarted:
 		v.shown = 0
+		clear(v.tools)
 		if d.Repairs > 0 {
 			v.note(v.p.say.Say("run.repaired", d.Repairs))
 		}
@@ -65,7 +69,14 @@ func (v *textView) event(e trace.Event) error {
 			v.title(t)
 		}
 	case event.FileChanged:
-		v.block(strings.Split(strings.TrimRight(d.Diff, "\n"), "\n"), 40)
+		if t := v.tools[e.Subject]; d.Diff != "" && (t == nil || !t.asked) {
+			v.block(strings.Split(strings.TrimRight(d.Diff, "\n"), "\n"), 40, v.p.painted)
+		}
+	case event.QuestionAnswered:
+		if t := v.tools["tcl_"+strings.TrimPrefix(e.Subject, "qst_")]; t != nil && d.Choice == event.AnswerNone {
+			t.asked = false
+			v.unasked(t.ToolDecided)
+		}
 	case event.ToolCompleted:
 		v.completed(e.Subject, d)
 	case event.RunCompleted:
@@ -129,13 +140,16 @@ func (v *textView) sums(steps int, u event.Usage, denied int, task string) {
 	if denied > 0 {
 		parts = append(parts, v.p.say.Say("run.denied", denied))
 	}
+	if v.p.flags.dryRun {
+		parts = append([]string{v.p.say.Say("dry.end")}, parts...)
+	}
 	v.note(strings.Join(append(parts, v.p.say.Say("run.trace", short(task))), " · "))
 }
 
 func (v *textView) failed(d event.RunFailed, task string) {
 	if v.text != "" && !v.p.OutTTY {
 		v.note(v.p.say.Say("run.partial"))
-		v.block(strings.Split(v.text, "\n"), 20)
+		v.block(strings.Split(v.text, "\n"), 20, nil)
 	}
 	v.sums(d.Steps, d.Usage, d.Denied, task)
 	code := "run.failed"
@@ -172,24 +186,29 @@ func (v *textView) http(status string, x event.Exchange) {
 }
 
 func (v *textView) decided(id string, d event.ToolDecided) {
-	t := &toolLine{title: toolTitle(d)}
+	t := &toolLine{ToolDecided: d, title: toolTitle(d)}
 	v.tools[id] = t
-	t.asked = d.Verdict == "ask"
 	if d.Verdict == "allow" {
 		return
 	}
 	v.title(t)
-	if t.asked {
-		return
+	switch {
+	case d.Verdict == "ask":
+		t.asked = true
+	case d.Unasked:
+		v.unasked(d)
+	case d.By != "":
+		v.note("  " + v.p.say.Say("tool.denied.answer", d.Rule))
+	case d.Rule != "":
+		v.note("  " + v.p.say.Say("tool.denied.rule", d.Rule))
+	default:
+		v.note("  " + v.p.say.Say("tool.denied.profile"))
 	}
-	if !d.Unasked {
-		why := v.p.say.Say("tool.denied.profile")
-		if d.Rule != "" {
-			why = v.p.say.Say("tool.denied.rule", d.Rule)
-		}
-		v.note("  " + why)
-		return
-	}
+}
+
+// unasked says that a call was denied since nobody could be asked, and what would allow it.
+func (v *textView) unasked(d event.ToolDecided) {
+	d.Unasked = true
 	v.note("  " + v.p.say.Say("tool.denied.unasked"))
 	if allow := denied(d).Allow; strings.HasPrefix(allow, "--allow") {
 		v.note("  " + v.p.say.Say("tool.allow.hint", allow))
@@ -200,9 +219,22 @@ func (v *textView) decided(id string, d event.ToolDecided) {
 
 func (v *textView) completed(id string, d event.ToolCompleted) {
 	t := v.tools[id]
-	delete(v.tools, id)
 	if t == nil { // it never came to a decision
 		t = &toolLine{title: d.Name}
+	}
+	if d.Code == tool.CodeDryRun {
+		v.title(t)
+		target := ""
+		if len(t.Effects) > 0 {
+			target = t.Effects[0].Target
+		}
+		paint := v.p.painted
+		if d.Name == "run_command" {
+			paint = nil
+		}
+		v.block(beyond(t.Preview, target), math.MaxInt, paint)
+		v.note("  " + v.p.say.Say("dry.call"))
+		return
 	}
 	switch d.Status {
 	case event.StatusOK:
@@ -223,7 +255,7 @@ func (v *textView) completed(id string, d event.ToolCompleted) {
 		v.note("  " + v.p.say.Say("tool.status."+d.Status))
 	}
 	if d.Name == "run_command" && !v.p.flags.quiet {
-		v.block(strings.Split(strings.TrimRight(d.Content, "\n"), "\n"), 12)
+		v.block(strings.Split(strings.TrimRight(d.Content, "\n"), "\n"), 12, nil)
 	}
 }
 
@@ -265,8 +297,8 @@ func (v *textView) title(t *toolLine) {
 	}
 }
 
-// block writes lines behind a bar, at most n of them: the last ones count most.
-func (v *textView) block(lines []string, n int) {
+// block writes lines behind a bar, at most n of them: the last ones count most. paint may colour them.
+func (v *textView) block(lines []string, n int, paint func(string) string) {
 	if v.p.flags.quiet {
 		return
 	}
@@ -275,17 +307,23 @@ func (v *textView) block(lines []string, n int) {
 		lines = lines[more:]
 	}
 	for _, l := range lines {
-		v.note("  │ " + l)
+		if l = visible(l); paint != nil {
+			l = paint(l)
+		}
+		v.line("  │ " + l)
 	}
 }
 
-// note writes a line to standard error, on a line of its own.
-func (v *textView) note(line string) {
+// note writes a text to standard error, on a line of its own.
+func (v *textView) note(text string) { v.line(visible(strings.ReplaceAll(text, "\n", " "))) }
+
+// line writes a line that is fit for a terminal.
+func (v *textView) line(line string) {
 	if v.open {
 		v.open = false
 		io.WriteString(v.p.Out, "\n")
 	}
-	fmt.Fprintln(v.p.Err, visible(strings.ReplaceAll(line, "\n", " ")))
+	fmt.Fprintln(v.p.Err, line)
 }
 
 // toolTitle is a call in one line: its name and what it is about.

@@ -82,6 +82,7 @@ func english() map[string]string {
 		"tool.denied.rule":        "denied by %s",
 		"tool.denied.profile":     "denied by the profile",
 		"tool.denied.person":      "denied",
+		"tool.denied.answer":      "denied by your answer before: %s",
 		"tool.allow.hint":         "to allow it: %s",
 		"tool.allow.none":         "no rule can allow this; on a terminal you are asked (--permission full allows everything)",
 		"tool.failed":             "failed: %s",
@@ -92,9 +93,22 @@ func english() map[string]string {
 		"tool.status.timed_out":   "timed out",
 
 		// questions
-		"question.ask":     "%s %s? yes or no:",
-		"question.command": "run this command? yes or no:",
-		"question.again":   "please type yes or no:",
+		"question.command": "run this command? %s:",
+		"question.allow":   "allow this? %s:",
+		"question.again":   "please type %s:",
+		"question.or":      "%s or %s",
+		"question.no":      "no (Ctrl-C)",
+		"question.all":     "d (show all)",
+		"question.intent":  "the model says: %s",
+		"question.cut":     "… %d more lines, not shown",
+		"question.lasting": "always and never are about %s in this turn; pattern allows it until overt ends",
+		"question.never":   "never is about %s in this turn",
+		"question.refused": "no; Ctrl-C again stops the turn",
+
+		// a dry run
+		"dry.banner": "dry run: nothing will be changed; tools that would change or run something only say so",
+		"dry.call":   "dry run: not done",
+		"dry.end":    "dry run: nothing was changed",
 
 		// why it is asked, beyond what the profile and the command itself say
 		"reason.protected": "others run or obey this file later",

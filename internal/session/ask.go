@@ -31,3 +31,15 @@ func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.Questi
 		return tool.Reply{}, ctx.Err()
 	}
 }
+
+// granted is where the answers of a task that last are kept.
+func (s *Session) granted(task string) *tool.Grants {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	g := s.grants[task]
+	if g == nil {
+		g = &tool.Grants{}
+		s.grants[task] = g
+	}
+	return g
+}

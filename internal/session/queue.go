@@ -104,7 +104,7 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 	}
 	n := s.newRun(r.scope.Task, r.limits)
 	facts, err := s.o.Store.Append(ctx, event.Batch{Scope: n.scope, Facts: []event.Draft{
-		{Subject: n.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: n.limits}},
+		{Subject: n.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: n.limits, DryRun: s.o.DryRun}},
 		n.message(next.text, next.id),
 	}})
 	if err != nil {

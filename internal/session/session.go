@@ -55,6 +55,8 @@ type Options struct {
 	PID          int
 	// Interactive says that some front end can put questions to a person.
 	Interactive bool
+	// DryRun says that tools with effects only say what they would do.
+	DryRun bool
 	// EndGroup ends a process group that outlived its agent and tells whether there was one.
 	EndGroup func(event.Group) bool
 	// Wait waits before attempt n of a call for d, or until ctx ends; Backoff says how long d is.
@@ -101,6 +103,7 @@ type Session struct {
 	closed    bool
 	runs      map[string]*run
 	questions map[string]chan tool.Reply
+	grants    map[string]*tool.Grants // answers that last, by task
 	watchers  map[chan event.Delta]bool
 	streaming string             // the subject whose texts are arriving
 	streams   map[string]*stream // its texts, by part
@@ -143,8 +146,8 @@ func (r *run) message(text, queue string) event.Draft {
 // Open makes a session. Nothing is written before the first input.
 func Open(o Options) *Session {
 	return &Session{
-		o: o, id: o.NewID("ses_"), runs: map[string]*run{}, questions: map[string]chan tool.Reply{}, watchers: map[chan event.Delta]bool{},
-		streams: map[string]*stream{},
+		o: o, id: o.NewID("ses_"), runs: map[string]*run{}, questions: map[string]chan tool.Reply{}, grants: map[string]*tool.Grants{},
+		watchers: map[chan event.Delta]bool{}, streams: map[string]*stream{},
 	}
 }
 
@@ -309,7 +312,7 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 			return event.Fact{}, nil, err
 		}
 	}
-	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}}
+	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun}
 	if s.o.Interactive {
 		d.Ask = asker{s}
 	}

@@ -53,13 +53,9 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		Timeout: time.Duration(a.Timeout) * time.Second,
 	}}
 	text := policy.InDir(t.real, a.Command)
-	preview := text
-	if a.Intent != "" {
-		preview += "\n\n(intent, as the model puts it: " + strings.Join(strings.Fields(a.Intent), " ") + ")"
-	}
 	return &tool.Prepared{
 		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}},
-		Preview: preview, Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
+		Preview: text, Intent: strings.Join(strings.Fields(a.Intent), " "), Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
 	}, nil
 }
 

@@ -162,7 +162,7 @@ func TestIntentIsShown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Preview != "ls\n\n(intent, as the model puts it: see what is there)" {
-		t.Errorf("preview %q", p.Preview)
+	if p.Preview != "ls" || p.Intent != "see what is there" {
+		t.Errorf("preview %q, intent %q", p.Preview, p.Intent)
 	}
 }
