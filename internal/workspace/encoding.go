@@ -109,8 +109,8 @@ func control(r rune) bool {
 	return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\b\x1a\x1b", r) || r >= 0x7F && r < 0xA0
 }
 
-// mostlyUTF8 tells whether more characters of several bytes are in the data than bytes that belong to none. In a text of
-// another encoding it is one in five at most.
+// mostlyUTF8 tells whether no fewer characters of several bytes are in the data than bytes that belong to none. In a text
+// of another encoding there is one for ten such bytes or so.
 func mostlyUTF8(data []byte) bool {
 	whole, stray := 0, 0
 	for len(data) > 0 {
@@ -126,7 +126,7 @@ func mostlyUTF8(data []byte) bool {
 		}
 		data = data[n:]
 	}
-	return whole > stray
+	return whole >= stray
 }
 
 // exactly decodes data, if encoding the text again gives the same bytes.
@@ -203,11 +203,12 @@ func (e Encoding) encode(text, why string, holds func(rune) bool) ([]byte, error
 			named = append(named, fmt.Sprintf("%s (U+%04X, line %d of the new text)", string(r), r, line))
 		}
 	}
-	if more > 0 {
-		named = append(named, fmt.Sprintf("%d more", more))
-	}
 	if len(named) > 0 {
-		return nil, refuse(codeEncoding, "%s; it can't hold %s. Nothing was written: leave them out, or convert the file first with run_command (iconv)", why, strings.Join(named, ", "))
+		list := strings.Join(named, ", ")
+		if more > 0 {
+			list += fmt.Sprintf(" and %d more", more)
+		}
+		return nil, refuse(codeEncoding, "%s; it can't hold %s. Nothing was written: leave them out, or convert the file first with run_command (iconv)", why, list)
 	}
 	return e.bytes(text)
 }

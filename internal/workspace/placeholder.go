@@ -31,14 +31,13 @@ func placeholder(line string) string {
 	body = strings.ToLower(strings.ReplaceAll(body, "…", "..."))
 	dots := strings.HasPrefix(body, "...") || strings.HasSuffix(body, "...") || strings.HasPrefix(body, "[...") || strings.HasPrefix(body, "(...")
 	words := strings.FieldsFunc(body, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
-	if !known(words, fillers, stands, parts, states) || strings.ContainsFunc(body, unicode.IsDigit) {
+	if !only(words, rests, others, wholes, parts, states, fillers) || strings.ContainsFunc(body, unicode.IsDigit) {
 		return ""
 	}
-	stand, part, state := known1(words, stands), known1(words, parts), known1(words, states)
 	switch {
 	case len(words) == 0 && dots && strings.Trim(body, ".[]() ") == "":
-	case dots && (stand || state):
-	case stand && part && state:
+	case dots && (some(words, rests) || some(words, others) || some(words, states)):
+	case some(words, rests) && some(words, wholes) && some(words, states):
 	default:
 		return ""
 	}
@@ -47,22 +46,24 @@ func placeholder(line string) string {
 
 // The words that lines which stand for omitted text are made of: what there is more of, what it is, and what becomes of it.
 const (
-	stands  = "existing rest remaining remainder other previous same original unchanged"
-	parts   = "code file files function functions method methods class classes content contents implementation imports lines logic body section sections text part parts module component components fields props properties tests cases styles markup html css document script everything stuff config configuration entries items definitions routes handlers"
-	states  = "unchanged same omitted truncated unmodified untouched elided abbreviated existing"
-	fillers = "the of is are as and a an in this all your my here above below before it for brevity stays stay remains remain goes go continues continue with no changes change needed keep kept else everything"
+	rests   = "rest remaining remainder"
+	others  = "existing other previous original"
+	wholes  = "code file function method class content contents implementation script document module component imports styles markup logic body"
+	parts   = "functions methods classes lines section sections text part parts modules components fields props properties tests cases html css stuff config configuration entries items definitions routes handlers everything"
+	states  = "unchanged same omitted truncated unmodified untouched elided abbreviated"
+	fillers = "the of is are as and a an in this all your my here above below before it for brevity stays stay remains remain goes go continues continue with no changes change needed keep kept else"
 )
 
-// known tells whether all words are in the lists.
-func known(words []string, lists ...string) bool {
+// only tells whether all words are in the lists.
+func only(words []string, lists ...string) bool {
 	return !slices.ContainsFunc(words, func(w string) bool {
-		return !slices.ContainsFunc(lists, func(l string) bool { return slices.Contains(strings.Fields(l), w) })
+		return !slices.ContainsFunc(lists, func(l string) bool { return some([]string{w}, l) })
 	})
 }
 
-// known1 tells whether some word is in the list.
-func known1(words []string, list string) bool {
-	return slices.ContainsFunc(words, func(w string) bool { return known([]string{w}, list) })
+// some tells whether one of the words is in the list.
+func some(words []string, list string) bool {
+	return slices.ContainsFunc(strings.Fields(list), func(l string) bool { return slices.Contains(words, l) })
 }
 
 // comment gives what a line says that is nothing but a comment.
