@@ -57,11 +57,15 @@ func (v *askingView) about(q event.QuestionAsked, show []string) {
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(code))
 		}
 	}
+	rule := exposed(q.Rule)
+	if q.Rule == q.Name+"("+q.Target+")" { // it was said already
+		rule = v.p.say.Say("question.this")
+	}
 	switch {
 	case slices.Contains(q.Options, event.AnswerAlways):
-		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("question.lasting", exposed(q.Rule)))
+		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("question.lasting", rule))
 	case slices.Contains(q.Options, event.AnswerNever):
-		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("question.never", exposed(q.Rule)))
+		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("question.never", rule))
 	}
 }
 

@@ -103,6 +103,7 @@ func english() map[string]string {
 		"question.cut":     "… %d more lines, not shown",
 		"question.lasting": "always and never are about %s in this turn; pattern allows it until overt ends",
 		"question.never":   "never is about %s in this turn",
+		"question.this":    "exactly this",
 		"question.refused": "no; Ctrl-C again stops the turn",
 
 		// a dry run

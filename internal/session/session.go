@@ -202,7 +202,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	}
 	r := s.newRun(task, in.Limits)
 	facts = append(facts,
-		event.Draft{Subject: r.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits}},
+		event.Draft{Subject: r.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits, DryRun: s.o.DryRun}},
 		r.message(in.Text, ""))
 	got, err := s.o.Store.Append(ctx, event.Batch{Scope: r.scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
 	if err != nil || got[0].Scope.Run != r.scope.Run { // the same key came in between: the first acceptance stands
