@@ -88,7 +88,7 @@ func (p *program) showTask(cmd *cobra.Command, args []string, asJSON bool) error
 			Events []trace.Event `json:"events"`
 		}{task, runs, events})
 	}
-	fmt.Fprintf(p.Out, "%s  %s  %s\n", task.ID, task.State, visible(text(task.Title)))
+	fmt.Fprintf(p.Out, "%s  %s  %s\n", task.ID, text(task.LastRun), visible(text(task.Title)))
 	for _, e := range events {
 		if line := p.story(e); line != "" {
 			fmt.Fprintln(p.Out, strconv.FormatInt(e.Seq, 10)+"  "+visible(line))
