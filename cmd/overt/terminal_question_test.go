@@ -49,7 +49,7 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	x.shows("never or pattern: ")
 	x.types("always\r")
 	x.shows("touch b")
-	x.shows("never is about run_command in this turn") // no rule can name it
+	x.shows("never is about every use of run_command in this turn") // no rule can name it
 	x.shows("run this command? yes, no (Ctrl-C) or never: ")
 	if !p.exists("a") || !p.exists("b") {
 		t.Error("what was allowed for the turn did not run")
@@ -84,6 +84,9 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	want := []string{"always turn run_command(touch:*)", "no", "never turn run_command(rm -f a)", "pattern session run_command(touch:*)"}
 	if got := p.answersOf(); !slices.Equal(got, want) {
 		t.Errorf("answers %q, want %q", got, want)
+	}
+	if out := p.run("task", "show").want(t, 0).out; !strings.Contains(out, "answered never run_command(rm -f a)") {
+		t.Errorf("the task's story lacks an answer: %s", out)
 	}
 	sent := string(s.exchanges()[4].Request)
 	if !strings.Contains(sent, "conclude now, and say what was not done") {

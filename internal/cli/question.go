@@ -58,8 +58,11 @@ func (v *askingView) about(q event.QuestionAsked, show []string) {
 		}
 	}
 	rule := exposed(q.Rule)
-	if q.Rule == q.Name+"("+q.Target+")" { // it was said already
+	switch q.Rule {
+	case q.Name + "(" + q.Target + ")": // it was said already
 		rule = v.p.say.Say("question.this")
+	case q.Name:
+		rule = v.p.say.Say("question.every", rule)
 	}
 	switch {
 	case slices.Contains(q.Options, event.AnswerAlways):

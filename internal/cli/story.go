@@ -17,6 +17,8 @@ func (p *program) story(e trace.Event) string {
 		}
 	case event.ToolDecided:
 		return p.say.Say("story.tool", toolTitle(d), d.Verdict)
+	case event.QuestionAnswered:
+		return p.say.Say("story.answer", strings.TrimSpace(d.Choice+" "+d.Rule))
 	case event.ToolCompleted:
 		return p.say.Say("story.outcome", d.Name, d.Status)
 	case event.FileChanged:

@@ -104,6 +104,7 @@ func english() map[string]string {
 		"question.lasting": "always and never are about %s in this turn; pattern allows it until overt ends",
 		"question.never":   "never is about %s in this turn",
 		"question.this":    "exactly this",
+		"question.every":   "every use of %s",
 		"question.refused": "no; Ctrl-C again stops the turn",
 
 		// a dry run
@@ -151,6 +152,7 @@ func english() map[string]string {
 		"story.message":     "%s: %s",
 		"story.tool":        "tool %s — %s",
 		"story.outcome":     "     %s — %s",
+		"story.answer":      "     answered %s",
 		"story.change":      "     %s %s",
 		"story.call":        "call failed: %s",
 		"story.completed":   "completed, %s, %s",
