@@ -44,7 +44,7 @@ func (p *pipeline) send(name, arguments string) ([]event.Fact, event.ToolComplet
 	}
 	var facts []event.Fact
 	var out *event.ToolCompleted
-	for f, err := range p.log.Read(p.Context(), event.Path{Task: "tsk_1"}) {
+	for f, err := range p.log.Read(p.Context(), event.Path{Task: "tsk_1", Facts: true}) {
 		if err != nil {
 			p.Fatal(err)
 		}
