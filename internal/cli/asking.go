@@ -65,7 +65,8 @@ func (v *askingView) refuse() bool {
 	return true
 }
 
-// maxAsked is how many lines of a diff or a command are shown with a question; more on demand.
+// maxAsked is how many lines of a diff are shown with a question; more on demand. A command is shown whole: what nobody
+// has seen must not run.
 const maxAsked = 40
 
 // ask asks until there is a clear answer, or until the question is void: what is typed then is no answer to it. An empty
@@ -74,8 +75,12 @@ func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) 
 	flushInput(v.p.In)
 	v.lines.setAside()
 	show := beyond(q.Show, q.Target)
-	cut := len(show) > maxAsked
-	v.about(q, show)
+	first := show
+	if q.Name != "run_command" {
+		first = show[:min(len(show), maxAsked)]
+	}
+	cut := len(first) < len(show)
+	v.about(q, first, len(show)-len(first))
 	options := v.options(q.Options, cut)
 	question := "question.allow"
 	if q.Name == "run_command" {

@@ -44,9 +44,10 @@ func (v *askingView) options(options []string, cut bool) string {
 
 // about says what a question is about, beyond the call's own line: what would be changed or run, why the model wants it,
 // why it is asked, and what the answers that last would cover.
-func (v *askingView) about(q event.QuestionAsked, show []string) {
-	v.shows(q, show[:min(len(show), maxAsked)])
-	if more := len(show) - maxAsked; more > 0 {
+// more is how many lines of it are left out.
+func (v *askingView) about(q event.QuestionAsked, show []string, more int) {
+	v.shows(q, show)
+	if more > 0 {
 		fmt.Fprintf(v.p.Err, "  │ %s\n", v.p.say.Say("question.cut", more))
 	}
 	if q.Intent != "" {
@@ -86,7 +87,7 @@ func (v *askingView) shows(q event.QuestionAsked, lines []string) {
 // beyond is what a preview says that the line of the call does not: all of a diff and of a script, nothing of a command of one
 // line, and of "create PATH" the verb.
 func beyond(preview, target string) []string {
-	preview = strings.TrimRight(preview, "\n")
+	preview, target = strings.TrimRight(preview, "\n"), strings.TrimRight(target, "\n")
 	if !strings.Contains(preview, "\n") {
 		preview = strings.TrimSpace(strings.TrimSuffix(preview, target))
 	}

@@ -149,21 +149,33 @@ func TestAnswers(t *testing.T) {
 		{answer: "yes", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "yes", ran: true, again: "asked", nextTurn: "asked"},
 		{answer: "no", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "no", again: "asked", nextTurn: "asked"},
 		{answer: "sure", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "no", again: "asked", nextTurn: "asked"},
-		{answer: "always", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "always", scope: "turn", ran: true, again: "ran", nextTurn: "asked",
-			like: "run_command touch b c", wantLike: "ran", like2: "run_command touch b && rm c", wantL2: "asked"},
-		{answer: "pattern", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "pattern", scope: "session", ran: true, again: "ran", nextTurn: "ran",
-			like: "run_command touch .git/hooks/x", wantLike: "asked", like2: "run_command touch .env", wantL2: "asked"},
-		{answer: "never", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
-			like: "run_command cd b && touch c", wantLike: "denied", like2: "run_command rm c", wantL2: "asked"},
-		{answer: "always", call: "edit_file src/a", options: all, rule: "edit_file(src/**)", choice: "always", scope: "turn", ran: true, again: "ran", nextTurn: "asked",
-			like: "edit_file src/x/b", wantLike: "ran", like2: "edit_file src/.git/b", wantL2: "asked"},
+		{
+			answer: "always", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "always", scope: "turn", ran: true, again: "ran", nextTurn: "asked",
+			like: "run_command touch b c", wantLike: "ran", like2: "run_command touch b && rm c", wantL2: "asked",
+		},
+		{
+			answer: "pattern", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "pattern", scope: "session", ran: true, again: "ran", nextTurn: "ran",
+			like: "run_command touch .git/hooks/x", wantLike: "asked", like2: "run_command touch .env", wantL2: "asked",
+		},
+		{
+			answer: "never", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
+			like: "run_command cd b && touch c", wantLike: "denied", like2: "run_command rm c", wantL2: "asked",
+		},
+		{
+			answer: "always", call: "edit_file src/a", options: all, rule: "edit_file(src/**)", choice: "always", scope: "turn", ran: true, again: "ran", nextTurn: "asked",
+			like: "edit_file src/x/b", wantLike: "ran", like2: "edit_file src/.git/b", wantL2: "asked",
+		},
 		{answer: "always", call: "edit_file .git/config", options: short, rule: "edit_file(.git/config)", choice: "no", again: "asked", nextTurn: "asked"},
 		{answer: "pattern", call: "read_file .env", options: short, rule: "read_file(.env)", choice: "no", again: "asked", nextTurn: "asked"},
-		{answer: "never", call: "read_file .env", options: short, rule: "read_file(.env)", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
-			like: "read_file a", wantLike: "ran", like2: "read_file b.pem", wantL2: "asked"},
+		{
+			answer: "never", call: "read_file .env", options: short, rule: "read_file(.env)", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
+			like: "read_file a", wantLike: "ran", like2: "read_file b.pem", wantL2: "asked",
+		},
 		{answer: "always", call: "run_command touch 'a", options: short, rule: "run_command", choice: "no", again: "asked", nextTurn: "asked"},
-		{answer: "never", call: "run_command touch a | tee b", options: short, rule: "run_command", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
-			like: "run_command ls", wantLike: "denied", like2: "edit_file a", wantL2: "asked"},
+		{
+			answer: "never", call: "run_command touch a | tee b", options: short, rule: "run_command", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
+			like: "run_command ls", wantLike: "denied", like2: "edit_file a", wantL2: "asked",
+		},
 	} {
 		t.Run(tt.answer+" "+tt.call, func(t *testing.T) {
 			who := &person{answers: []string{tt.answer}}
