@@ -289,7 +289,7 @@ func (a *App) read(name string, max int64) ([]byte, int64, error) {
 	if may.Verdict != policy.Allow {
 		return nil, 0, instruction.Withheld("the rules do not let it be read unasked")
 	}
-	data, size, err := a.tree.Head(name, max)
+	data, size, err := a.tree.Head(name, real, max)
 	switch {
 	case errors.As(err, &p) && p.Code == workspace.CodeMissing:
 		return nil, 0, fs.ErrNotExist

@@ -53,12 +53,12 @@ func writer(how string) error {
 		return err
 	}
 	for i := 1; ; i++ {
-		f, err := tree.Read("f", workspace.MaxFile)
+		f, err := readAt(tree, "f", workspace.MaxFile)
 		if err != nil {
 			return err
 		}
 		fmt.Println(i)
-		if err := tree.Write("f", contents()[i%2], f.SHA256); err != nil || how != "ever" {
+		if err := writeAt(tree, "f", contents()[i%2], f.SHA256); err != nil || how != "ever" {
 			return err
 		}
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"strconv"
 	"strings"
 	"syscall"
@@ -35,27 +34,47 @@ func Sum(data []byte) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Read reads a regular file of at most max bytes whole. Anything else is refused before a byte is read; a pipe or
-// device is never opened. The error is a *PathError.
-func (t *Tree) Read(rel string, max int64) (File, error) {
-	real, err := t.Resolve(rel)
+// Read reads a regular file of at most max bytes whole. rel names it in messages, and real is what [Tree.Resolve] gave for
+// it: no link is followed, so that what is read is what was checked. Anything else is refused before a byte is read; a
+// pipe or device is never opened. The error is a *PathError.
+func (t *Tree) Read(rel, real string, max int64) (File, error) {
+	p, err := t.spot(rel, real, false)
 	if err != nil {
 		return File{}, err
 	}
-	return t.read(rel, real, max)
+	defer p.close()
+	return p.read(max)
 }
 
-func (t *Tree) read(rel, real string, max int64) (File, error) {
-	f, info, err := t.open(rel, real)
+func (p *spot) read(max int64) (File, error) {
+	f, info, err := p.open()
 	if err != nil {
 		return File{}, err
 	}
 	defer f.Close()
-	data, err := readAll(nil, rel, f, info.Size(), max)
+	data, err := readAll(nil, p.rel, f, info.Size(), max)
 	if err != nil {
 		return File{}, err
 	}
-	return File{Path: rel, Bytes: data, Mode: info.Mode().Perm(), SHA256: Sum(data)}, nil
+	return File{Path: p.rel, Bytes: data, Mode: info.Mode().Perm(), SHA256: Sum(data)}, nil
+}
+
+// Head reads the first bytes of a file like [Tree.Read], at most max, and says how large it is.
+func (t *Tree) Head(rel, real string, max int64) (data []byte, size int64, err error) {
+	p, err := t.spot(rel, real, false)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer p.close()
+	f, info, err := p.open()
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	if data, err = io.ReadAll(io.LimitReader(f, max)); err != nil {
+		return nil, 0, failed(rel, err)
+	}
+	return data, info.Size(), nil
 }
 
 // readAll reads a file of about size and at most max bytes into buf, if that is large enough.
@@ -85,27 +104,33 @@ func readAll(buf []byte, rel string, f *os.File, size, max int64) ([]byte, error
 	}
 }
 
-// open opens a regular file for reading. It looks before it opens, and again after: what stands at a path may change
-// in between, and O_NONBLOCK keeps even then a pipe from blocking.
-func (t *Tree) open(rel, real string) (*os.File, fs.FileInfo, error) {
-	info, err := t.root.Lstat(real)
+// open opens a regular file for reading. It looks before it opens, and again after: what stands there may change in
+// between, and O_NONBLOCK keeps even then a pipe from blocking.
+func (p *spot) open() (*os.File, fs.FileInfo, error) {
+	before, err := p.dir.Lstat(p.base)
 	if err != nil {
-		return nil, nil, failed(rel, err)
+		return nil, nil, failed(p.rel, err)
 	}
-	if err := regular(rel, info); err != nil {
+	if before.Mode()&fs.ModeSymlink != 0 {
+		return nil, nil, moved(p.rel)
+	}
+	if err := regular(p.rel, before); err != nil {
 		return nil, nil, err
 	}
-	f, err := t.root.OpenFile(real, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := p.dir.OpenFile(p.base, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, nil, failed(rel, err)
+		return nil, nil, failed(p.rel, err)
 	}
-	info, err = f.Stat()
+	info, err := f.Stat()
 	if err == nil {
-		err = regular(rel, info)
+		err = regular(p.rel, info)
+	}
+	if err == nil && !os.SameFile(before, info) {
+		err = moved(p.rel)
 	}
 	if err != nil {
 		f.Close()
-		return nil, nil, failed(rel, err)
+		return nil, nil, failed(p.rel, err)
 	}
 	return f, info, nil
 }
@@ -149,103 +174,109 @@ func bytesText(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// Write puts data in place of a file, or makes the file with its parent folders. seen is the SHA-256 that the file
-// must have, "" if there must be none; else nothing is written and the error is *[Changed].
+// Write puts data in place of a file, or makes the file with its parent folders. rel and real are as for [Tree.Read]: no
+// link is followed. seen is the SHA-256 that the file must have, "" if there must be none; else nothing is written and
+// the error is *[Changed].
 //
-// The file is replaced in one step and keeps its mode and, where we may set it, its owner; where the path is a link, the file it leads to is replaced.
-// Other names of the same file (hard links) keep the old content. A file whose mode lets nobody write is refused. Every
-// other error is a *PathError.
-func (t *Tree) Write(rel string, data []byte, seen string) error {
+// The file is replaced in one step and keeps its mode and, where we may set it, its owner. Other names of the same file
+// (hard links) keep the old content. A file whose mode lets nobody write is refused. Every other error is a *PathError;
+// folders that were made for it are gone again.
+func (t *Tree) Write(rel, real string, data []byte, seen string) error {
 	t.writing.Lock()
 	defer t.writing.Unlock()
-	real, err := t.Resolve(rel)
+	if real == "." {
+		return &PathError{CodeKind, rel, rel + " is a folder, not a file"}
+	}
+	p, err := t.spot(rel, real, seen == "")
 	if err != nil {
 		return err
 	}
+	defer p.close()
 	if seen != "" {
-		return t.replace(rel, real, data, seen)
+		return p.replace(data, seen)
 	}
-	return t.create(rel, real, data)
+	if err := p.create(data); err != nil {
+		p.unmake()
+		return err
+	}
+	return nil
 }
 
-func (t *Tree) replace(rel, real string, data []byte, seen string) error {
-	info, err := t.root.Lstat(real)
+func (p *spot) replace(data []byte, seen string) error {
+	info, err := p.dir.Lstat(p.base)
 	if err != nil {
 		if missing(err) {
-			return &Changed{rel}
+			return &Changed{p.rel}
 		}
-		return failed(rel, err)
+		return failed(p.rel, err)
 	}
-	if err := regular(rel, info); err != nil {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		return moved(p.rel)
+	}
+	if err := regular(p.rel, info); err != nil {
 		return err
 	}
 	if info.Mode().Perm()&0o222 == 0 {
-		return &PathError{codeReadOnly, rel, rel + " is read-only; change its mode first if it is to be written"}
+		return &PathError{codeReadOnly, p.rel, p.rel + " is read-only; change its mode first if it is to be written"}
 	}
-	temp, err := t.temp(real, data, info)
+	temp, err := p.temp(data, info)
 	if err != nil {
-		return failed(rel, err)
+		return failed(p.rel, err)
 	}
-	defer t.root.Remove(temp) // gone once renamed
-	now, err := t.read(rel, real, MaxFile)
+	defer p.dir.Remove(temp) // gone once renamed
+	now, err := p.read(MaxFile)
 	if err != nil {
 		return err
 	}
 	if now.SHA256 != seen {
-		return &Changed{rel}
+		return &Changed{p.rel}
 	}
-	if err := t.root.Rename(temp, real); err != nil {
-		return failed(rel, err)
+	if err := p.dir.Rename(temp, p.base); err != nil {
+		return failed(p.rel, err)
 	}
 	return nil
 }
 
-func (t *Tree) create(rel, real string, data []byte) error {
-	if real == "." {
-		return &PathError{CodeKind, rel, rel + " is a folder, not a file"}
-	}
-	switch info, err := t.root.Lstat(real); {
+func (p *spot) create(data []byte) error {
+	switch info, err := p.dir.Lstat(p.base); {
+	case err == nil && info.Mode()&fs.ModeSymlink != 0:
+		return moved(p.rel)
 	case err == nil:
-		if err := regular(rel, info); err != nil {
+		if err := regular(p.rel, info); err != nil {
 			return err
 		}
-		return &Changed{rel}
+		return &Changed{p.rel}
 	case !errors.Is(err, fs.ErrNotExist):
-		return failed(rel, err)
+		return failed(p.rel, err)
 	}
-	if dir := path.Dir(real); dir != "." {
-		if err := t.root.MkdirAll(dir, 0o777); err != nil {
-			return failed(rel, err)
-		}
-	}
-	temp, err := t.temp(real, data, nil)
+	temp, err := p.temp(data, nil)
 	if err != nil {
-		return failed(rel, err)
+		return failed(p.rel, err)
 	}
-	defer t.root.Remove(temp)
+	defer p.dir.Remove(temp)
 	// A link fails where a name exists, a rename doesn't. Some file systems have no links.
-	err = t.root.Link(temp, real)
+	err = p.dir.Link(temp, p.base)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
-		if _, gone := t.root.Lstat(real); missing(gone) {
-			err = t.root.Rename(temp, real)
+		if _, gone := p.dir.Lstat(p.base); missing(gone) {
+			err = p.dir.Rename(temp, p.base)
 		}
 	}
 	if errors.Is(err, fs.ErrExist) {
-		return &Changed{rel}
+		return &Changed{p.rel}
 	}
 	if err != nil {
-		return failed(rel, err)
+		return failed(p.rel, err)
 	}
 	return nil
 }
 
-// temp writes data to a new file beside real and to the disk. like gives mode and owner; nil: those of a new file.
-func (t *Tree) temp(real string, data []byte, like fs.FileInfo) (name string, err error) {
+// temp writes data to a new file beside it and to the disk. like gives mode and owner; nil: those of a new file.
+func (p *spot) temp(data []byte, like fs.FileInfo) (name string, err error) {
 	perm := fs.FileMode(0o666)
 	if like != nil {
 		perm = 0o600
 	}
-	f, name, err := t.createTemp(real, perm)
+	f, name, err := p.createTemp(perm)
 	if err != nil {
 		return "", err
 	}
@@ -261,18 +292,18 @@ func (t *Tree) temp(real string, data []byte, like fs.FileInfo) (name string, er
 		err = e
 	}
 	if err != nil {
-		t.root.Remove(name)
+		p.dir.Remove(name)
 		return "", err
 	}
 	return name, nil
 }
 
 // createTemp makes a file under the first free name, after those that writers of the same file left behind.
-func (t *Tree) createTemp(real string, perm fs.FileMode) (f *os.File, name string, err error) {
-	t.sweep(real)
+func (p *spot) createTemp(perm fs.FileMode) (f *os.File, name string, err error) {
+	p.sweep()
 	for n := range maxTemps {
-		name = path.Join(path.Dir(real), fmt.Sprintf("%s%d-%d%s", tempPrefix(real), os.Getpid(), n, tempSuffix))
-		f, err = t.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
+		name = fmt.Sprintf("%s%d-%d%s", tempPrefix(p.base), os.Getpid(), n, tempSuffix)
+		f, err = p.dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
 		if !errors.Is(err, fs.ErrExist) {
 			break
 		}
@@ -283,28 +314,27 @@ func (t *Tree) createTemp(real string, perm fs.FileMode) (f *os.File, name strin
 // The name of a temporary file tells whose it is: .NAME.overt-PID-N.tmp.
 const tempSuffix = ".tmp"
 
-func tempPrefix(real string) string { return "." + clip(path.Base(real)) + ".overt-" }
+func tempPrefix(base string) string { return "." + clip(base) + ".overt-" }
 
 // began is when this process did.
 var began = time.Now()
 
-// sweep removes the temporary files of this target that processes left which were killed: those older than this
-// process whose own is gone. A number may be ours by now.
-func (t *Tree) sweep(real string) {
-	dir, err := t.root.Open(path.Dir(real))
+// sweep removes the temporary files beside it that processes left which were killed: those older than this process
+// whose own is gone. A number may be ours by now.
+func (p *spot) sweep() {
+	dir, err := p.dir.Open(".")
 	if err != nil {
 		return
 	}
 	defer dir.Close()
 	names, _ := dir.Readdirnames(-1)
 	for _, name := range names {
-		pid, ok := tempPID(name, tempPrefix(real))
+		pid, ok := tempPID(name, tempPrefix(p.base))
 		if !ok || pid != os.Getpid() && running(pid) {
 			continue
 		}
-		p := path.Join(path.Dir(real), name)
-		if info, err := t.root.Lstat(p); err == nil && info.Mode().IsRegular() && info.ModTime().Before(began) {
-			_ = t.root.Remove(p)
+		if info, err := p.dir.Lstat(name); err == nil && info.Mode().IsRegular() && info.ModTime().Before(began) {
+			_ = p.dir.Remove(name)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestWriteSweeps(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := open(t, dir).Write("f", []byte("new"), seen); err != nil {
+		if err := writeAt(open(t, dir), "f", []byte("new"), seen); err != nil {
 			t.Fatal(err)
 		}
 		for _, n := range stale {

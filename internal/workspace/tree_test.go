@@ -167,7 +167,7 @@ func TestLinks(t *testing.T) {
 	} {
 		rel, err := tree.Rel(p)
 		if err == nil {
-			err = tree.Write(rel, []byte("new"), "")
+			err = writeAt(tree, rel, []byte("new"), "")
 		}
 		if code(err) != want {
 			t.Errorf("write %s: got %v, want %q", p, err, want)
@@ -179,7 +179,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	for _, p := range []string{"out/existing.txt", "a/b/deep", "loop"} {
-		if _, err := tree.Read(p, 1000); err == nil {
+		if _, err := readAt(tree, p, 1000); err == nil {
 			t.Errorf("read %s", p)
 		}
 	}
@@ -204,11 +204,11 @@ func TestLinks(t *testing.T) {
 
 func TestWriteThroughLinkKeepsIt(t *testing.T) {
 	tree, root, _ := links(t)
-	f, err := tree.Read("twice", 1000)
+	f, err := readAt(tree, "twice", 1000)
 	if err != nil || string(f.Bytes) != "inside\n" {
 		t.Fatalf("%q, %v", f.Bytes, err)
 	}
-	if err := tree.Write("twice", []byte("changed\n"), f.SHA256); err != nil {
+	if err := writeAt(tree, "twice", []byte("changed\n"), f.SHA256); err != nil {
 		t.Fatal(err)
 	}
 	if got := read(t, filepath.Join(root, "sub/f")); got != "changed\n" {
@@ -240,7 +240,7 @@ func TestReadKinds(t *testing.T) {
 			"sub": "not_regular", "pipe": "not_regular", "linkpipe": "not_regular", "zero": "outside", "none": "not_found",
 			"f/x": "not_found", "huge": "too_large", "f": "", "empty": "", ".": "not_regular",
 		} {
-			f, err := tree.Read(p, workspace.MaxFile)
+			f, err := readAt(tree, p, workspace.MaxFile)
 			if code(err) != want {
 				t.Errorf("%s: got %v, want %q", p, err, want)
 			}
@@ -249,11 +249,11 @@ func TestReadKinds(t *testing.T) {
 			}
 		}
 	})
-	if _, err := tree.Read("huge", 1000); !strings.Contains(err.Error(), "1 TiB") {
+	if _, err := readAt(tree, "huge", 1000); !strings.Contains(err.Error(), "1 TiB") {
 		t.Errorf("%v does not tell the size", err)
 	}
 	for max, want := range map[int64]string{4: "", 3: "too_large"} {
-		if _, err := tree.Read("f", max); code(err) != want {
+		if _, err := readAt(tree, "f", max); code(err) != want {
 			t.Errorf("max %d: %v", max, err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestReadRootOfDevices(t *testing.T) {
 	}
 	tree := open(t, "/dev")
 	within(t, func() {
-		if _, err := tree.Read("zero", 1000); code(err) != "not_regular" {
+		if _, err := readAt(tree, "zero", 1000); code(err) != "not_regular" {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -303,7 +303,7 @@ func TestWrite(t *testing.T) {
 		{"too long a name", strings.Repeat("n", 300), "", "io"},
 	} {
 		within(t, func() {
-			if err := tree.Write(c.path, []byte("new\n"), c.seen); code(err) != c.want {
+			if err := writeAt(tree, c.path, []byte("new\n"), c.seen); code(err) != c.want {
 				t.Errorf("%s: got %v, want %q", c.name, err, c.want)
 			}
 		})
@@ -330,7 +330,7 @@ func TestWriteRace(t *testing.T) {
 	const writers = 8
 	won := make(chan error, writers)
 	for range writers {
-		go func() { won <- tree.Write("f", []byte("new"), workspace.Sum([]byte("old"))) }()
+		go func() { won <- writeAt(tree, "f", []byte("new"), workspace.Sum([]byte("old"))) }()
 	}
 	ok := 0
 	for range writers {
@@ -367,4 +367,22 @@ func TestCancelled(t *testing.T) {
 	if _, err := tree.Search(ctx, workspace.SearchQuery{Pattern: "x", Path: "."}); !errors.Is(err, context.Canceled) {
 		t.Errorf("search: %v", err)
 	}
+}
+
+// readAt reads what a path leads to now.
+func readAt(tree *workspace.Tree, rel string, max int64) (workspace.File, error) {
+	real, err := tree.Resolve(rel)
+	if err != nil {
+		return workspace.File{}, err
+	}
+	return tree.Read(rel, real, max)
+}
+
+// writeAt writes what a path leads to now.
+func writeAt(tree *workspace.Tree, rel string, data []byte, seen string) error {
+	real, err := tree.Resolve(rel)
+	if err != nil {
+		return err
+	}
+	return tree.Write(rel, real, data, seen)
 }

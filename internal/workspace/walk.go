@@ -124,7 +124,7 @@ func (w *walker) ignoresOf(dir string, above *ignores) *ignores {
 		return nil
 	}
 	p := path.Join(dir, ".gitignore")
-	f, err := w.tree.read(p, p, maxIgnoreFile) // a link is not followed, as Git does not
+	f, err := w.tree.Read(p, p, maxIgnoreFile) // a link is not followed, as Git does not
 	if err != nil {
 		return above
 	}

@@ -59,7 +59,7 @@ func (c *core) hidden(t target, write policy.Action) bool {
 
 // apply writes the change, remembers it as seen, and gives its fact.
 func (c *core) apply(ch change) (event.FileChanged, error) {
-	if err := c.tree.Write(ch.rel, ch.after, ch.seen); err != nil {
+	if err := c.tree.Write(ch.rel, ch.real, ch.after, ch.seen); err != nil {
 		return event.FileChanged{}, refusal(err)
 	}
 	sum := workspace.Sum(ch.after)

@@ -59,7 +59,7 @@ func (e editFile) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prep
 
 // make computes the change from what the file holds now.
 func (e editFile) make(ctx context.Context, t target, edit workspace.Edit) (change, workspace.Edited, error) {
-	f, err := e.tree.Read(t.rel, workspace.MaxFile)
+	f, err := e.tree.Read(t.rel, t.real, workspace.MaxFile)
 	if err != nil {
 		return change{}, workspace.Edited{}, refusal(err)
 	}

@@ -55,7 +55,7 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 	if err := r.recheck(t); err != nil {
 		return nil, err
 	}
-	f, err := r.tree.Read(t.rel, workspace.MaxFile)
+	f, err := r.tree.Read(t.rel, t.real, workspace.MaxFile)
 	if err != nil {
 		return nil, refusal(err)
 	}

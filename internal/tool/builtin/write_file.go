@@ -67,7 +67,7 @@ func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 // make computes the change from what is there now.
 func (w writeFile) make(t target, content string) (change, error) {
 	hidden := w.hidden(t, t.action("write_file", policy.Write))
-	f, err := w.tree.Read(t.rel, workspace.MaxFile)
+	f, err := w.tree.Read(t.rel, t.real, workspace.MaxFile)
 	var pe *workspace.PathError
 	if errors.As(err, &pe) && pe.Code == workspace.CodeMissing {
 		if err := workspace.Placeholder("content", content, ""); err != nil {
