@@ -3,6 +3,7 @@
 package workspace_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ func TestSwappedLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { tree.Close() })
-	for _, dir := range []string{"ok", "hooks", "real"} {
+	for _, dir := range []string{"ok", "hooks", "real", "folder"} {
 		if err := os.Mkdir(filepath.Join(root, dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +34,7 @@ func TestSwappedLinks(t *testing.T) {
 	}
 	stop := make(chan struct{})
 	var swapping sync.WaitGroup
-	// Folder d is a folder, then a link; file l is a link to one, then to the other; file x is a file, then a link.
+	// d is a link to one folder, then to the other; l likewise to files; f is a folder, then a link; x a file, then a link.
 	swapping.Go(func() {
 		for i := 0; ; i++ {
 			select {
@@ -41,10 +42,12 @@ func TestSwappedLinks(t *testing.T) {
 				return
 			default:
 			}
-			os.Rename(filepath.Join(root, "real"), filepath.Join(root, "d"))
-			os.Rename(filepath.Join(root, "d"), filepath.Join(root, "real"))
-			os.Symlink("hooks", filepath.Join(root, "d"))
-			os.Remove(filepath.Join(root, "d"))
+			os.Symlink([]string{"real", "hooks"}[i%2], filepath.Join(root, "t"))
+			os.Rename(filepath.Join(root, "t"), filepath.Join(root, "d"))
+			os.Rename(filepath.Join(root, "folder"), filepath.Join(root, "f"))
+			os.Rename(filepath.Join(root, "f"), filepath.Join(root, "folder"))
+			os.Symlink("hooks", filepath.Join(root, "f"))
+			os.Remove(filepath.Join(root, "f"))
 			os.Symlink([]string{"plain", "secret"}[i%2], filepath.Join(root, "t"))
 			os.Rename(filepath.Join(root, "t"), filepath.Join(root, "l"))
 			os.Link(filepath.Join(root, "plain"), filepath.Join(root, "x"))
@@ -54,7 +57,7 @@ func TestSwappedLinks(t *testing.T) {
 		}
 	})
 	wrote := 0
-	for i := range 3000 {
+	for i := range 1000 {
 		for _, name := range []string{"l", "x"} {
 			real, err := tree.Resolve(name)
 			if err != nil || real == "secret" {
@@ -64,19 +67,22 @@ func TestSwappedLinks(t *testing.T) {
 				t.Fatalf("%s was checked as %s, and what was read is the secret", name, real)
 			}
 		}
-		name := "d/new" + string(rune('a'+i%26))
-		real, err := tree.Resolve(name)
-		if err != nil || strings.HasPrefix(real, "hooks") {
-			continue
-		}
-		if tree.Write(name, real, []byte("x"), "") == nil {
-			wrote++
+		for _, name := range []string{"d", "f"} {
+			name = fmt.Sprintf("%s/new%d", name, i)
+			real, err := tree.Resolve(name)
+			// Where f is missing just now it would be made, and could not be swapped any more.
+			if err != nil || strings.HasPrefix(real, "hooks") || strings.HasPrefix(real, "f/") && i%100 != 0 {
+				continue
+			}
+			if tree.Write(name, real, []byte("x"), "") == nil {
+				wrote++
+			}
 		}
 	}
 	close(stop)
 	swapping.Wait()
 	found, err := os.ReadDir(filepath.Join(root, "hooks"))
-	if err != nil || len(found) != 1 {
+	if err != nil || len(found) != 1 || wrote == 0 {
 		t.Errorf("%d files stand where nothing was allowed (%v); %d were written elsewhere", len(found)-1, err, wrote)
 	}
 }
