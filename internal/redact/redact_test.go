@@ -188,8 +188,8 @@ func TestStreamEqualsWhole(t *testing.T) {
 			rest = rest[n:]
 		}
 		got += s.Flush()
-		if want := m.String(text); got != want {
-			t.Fatalf("stream %q, whole %q", got, want)
+		if want, masked := m.Bytes([]byte(text)); got != string(want) || s.Masked() != masked {
+			t.Fatalf("stream %q with %d masked, whole %q with %d", got, s.Masked(), want, masked)
 		}
 	})
 }

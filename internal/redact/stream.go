@@ -7,6 +7,7 @@ type Stream struct {
 	m       *Masker
 	held    []byte
 	covered int // leading bytes of held whose placeholder is out already
+	masked  int
 }
 
 // Stream begins a text.
@@ -25,6 +26,9 @@ func (s *Stream) Write(text string) string {
 // Flush ends the text and returns what was held back, masked. The stream can be used for another text then.
 func (s *Stream) Flush() string { return s.give(s.m.set.Load(), len(s.held)) }
 
+// Masked counts the placeholders that were given out.
+func (s *Stream) Masked() int { return s.masked }
+
 // give takes the first n bytes out of what is held.
 func (s *Stream) give(set *set, n int) string {
 	var out []byte
@@ -36,6 +40,7 @@ func (s *Stream) give(set *set, n int) string {
 		if r.mask != "" {
 			out = append(out, s.held[at:r.start]...)
 			out = append(out, r.mask...)
+			s.masked++
 		}
 		at = r.end
 		rest = max(0, r.end-n)
