@@ -31,6 +31,7 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindFileChanged:      decode[FileChanged],
 	KindQueueAdded:       decode[QueueAdded],
 	KindQueueChanged:     decode[QueueChanged],
+	KindPlanChanged:      decode[PlanChanged],
 }
 
 func decode[P Payload](data []byte) (Payload, error) {
@@ -136,6 +137,10 @@ func (QueueAdded) sealed()    {}
 // Kind implements [Payload].
 func (QueueChanged) Kind() Kind { return KindQueueChanged }
 func (QueueChanged) sealed()    {}
+
+// Kind implements [Payload].
+func (PlanChanged) Kind() Kind { return KindPlanChanged }
+func (PlanChanged) sealed()    {}
 
 // Kind implements [Payload].
 func (u Unknown) Kind() Kind { return u.K }

@@ -54,6 +54,7 @@ func samples() []event.Payload {
 		event.QuestionAnswered{Choice: "yes", By: "person"},
 		event.QueueAdded{Mode: "steer", Text: "t"},
 		event.QueueChanged{State: "held", By: "runtime"},
+		event.PlanChanged{Items: []event.PlanItem{{ID: "a", Text: "t", State: "done"}, {ID: "b", Text: "u", State: "pending", Needs: []string{"a"}}}},
 		event.FileChanged{Path: "a", Op: "edit", By: "agent", Before: "1", After: "2", Diff: "d"},
 	}
 }

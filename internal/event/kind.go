@@ -31,6 +31,7 @@ const (
 	KindFileChanged      Kind = "file.changed"
 	KindQueueAdded       Kind = "queue.added"
 	KindQueueChanged     Kind = "queue.changed"
+	KindPlanChanged      Kind = "plan.changed"
 )
 
 // Payload is what a fact says: one of the structs of this package, or [Unknown].

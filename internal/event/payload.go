@@ -1,6 +1,9 @@
 package event
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // SessionStarted is written with the first run of a program on a workspace; a session that runs nothing leaves no fact.
 type SessionStarted struct {
@@ -253,7 +256,15 @@ type ToolCompleted struct {
 	Trusted bool            `json:"trusted,omitempty"` // the runtime's own words: not wrapped
 	Bytes   int64           `json:"bytes"`             // of the whole output
 	Cut     bool            `json:"cut,omitempty"`     // Content is not the whole output
+	Output  *Output         `json:"output,omitempty"`  // the whole output, where Content is not it
 	Meta    json.RawMessage `json:"meta,omitempty"`
+}
+
+// Output names an output that was kept beside the record.
+type Output struct {
+	ID     string `json:"id"`
+	Bytes  int64  `json:"bytes"`            // as kept, secrets masked
+	Capped bool   `json:"capped,omitempty"` // there was more than is kept
 }
 
 // Statuses of a tool call.
@@ -338,6 +349,41 @@ const (
 	QueueSteer  = "steer"
 	QueueFollow = "follow"
 )
+
+// PlanChanged is the to-do list of the task from now on, whole.
+type PlanChanged struct {
+	Items []PlanItem `json:"items"`
+}
+
+// PlanItem is a thing to do.
+type PlanItem struct {
+	ID    string   `json:"id"`
+	Text  string   `json:"text"`
+	State string   `json:"state"`           // pending, active, done, dropped
+	Needs []string `json:"needs,omitempty"` // ids of items that come before it
+}
+
+// States of an item of the plan.
+const (
+	PlanPending = "pending"
+	PlanActive  = "active"
+	PlanDone    = "done"
+	PlanDropped = "dropped"
+)
+
+// Ready tells whether the item waits for nothing but somebody to begin it.
+func (p PlanChanged) Ready(item PlanItem) bool {
+	return item.State == PlanPending && len(p.Open(item)) == 0
+}
+
+// Open gives the ids that the item needs and that are neither done nor dropped.
+func (p PlanChanged) Open(item PlanItem) []string {
+	return slices.DeleteFunc(slices.Clone(item.Needs), func(id string) bool {
+		return slices.ContainsFunc(p.Items, func(x PlanItem) bool {
+			return x.ID == id && (x.State == PlanDone || x.State == PlanDropped)
+		})
+	})
+}
 
 // Unknown is a payload of a kind that this program does not know, kept as it was stored.
 type Unknown struct {
