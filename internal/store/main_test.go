@@ -49,6 +49,14 @@ func child(ctx context.Context, name, dir string) error {
 			}
 		}
 		return s.Close()
+	case "spool0", "spool1", "spool2": // until it is killed
+		spool := s.Captures().Spool("tsk_CHILD", "tcl_C-"+strings.TrimPrefix(name, "spool"), true)
+		for i := 1; ; i++ {
+			fmt.Fprintf(spool, "line %d\n", i)
+			if i%10_000 == 0 {
+				fmt.Println("wrote", i)
+			}
+		}
 	case "lease":
 		if _, err := s.Lease(ctx, "a test", "ses_CHILD"); err != nil {
 			return err

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// Prune forgets exchanges that are older than a time, and then the oldest until what is left takes at most
-// maxBytes; 0 is no limit. An exchange that is under way counts from when it was sent. No other exchange changes, and the
-// space is given back to the system.
+// Prune forgets exchanges and outputs that are older than a time, and then the oldest until what is left takes at most
+// maxBytes; 0 is no limit. One that is under way counts from when it began. No other changes, and the space is given back to
+// the system.
 func (c *Captures) Prune(ctx context.Context, olderThan time.Time, maxBytes int64) error {
 	err := c.db.do(ctx, false, func() error {
 		if err := c.forget(olderThan.UnixMilli()); err != nil {
@@ -22,7 +22,7 @@ func (c *Captures) Prune(ctx context.Context, olderThan time.Time, maxBytes int6
 				nil, &size); err != nil {
 				return err
 			}
-			found, err := c.db.get(`SELECT coalesce(min(sent), 0), coalesce(max(sent), 0) FROM capture`,
+			found, err := c.db.get(`SELECT coalesce(min(t), 0), coalesce(max(t), 0) FROM (SELECT sent AS t FROM capture UNION ALL SELECT time FROM output)`,
 				nil, &oldest, &newest)
 			if err != nil || !found || newest == 0 || size <= maxBytes {
 				return err
@@ -46,13 +46,16 @@ func (c *Captures) Prune(ctx context.Context, olderThan time.Time, maxBytes int6
 
 // forget deletes the rows that are older than a time in milliseconds.
 func (c *Captures) forget(before int64) error {
+	if err := c.db.exec(`DELETE FROM output WHERE time < ?`, before); err != nil {
+		return err
+	}
 	return c.db.exec(`DELETE FROM capture WHERE sent < ?`, before)
 }
 
 // sweep deletes the bodies, parts and chunks that nothing names any more.
 func (c *Captures) sweep() error {
 	if err := c.db.exec(`DELETE FROM body WHERE id NOT IN (SELECT request FROM capture
-		UNION SELECT response FROM capture WHERE response IS NOT NULL)`); err != nil {
+		UNION SELECT response FROM capture WHERE response IS NOT NULL UNION SELECT body FROM output)`); err != nil {
 		return err
 	}
 	named, err := c.named()

@@ -70,5 +70,9 @@ CREATE TABLE capture (
   status INTEGER, response_headers INTEGER, response INTEGER REFERENCES body, timing BLOB, -- a byte for the form, then varints
   ended INTEGER, error TEXT);
 CREATE INDEX capture_lane ON capture (lane);
+`}, {"0002-outputs", `
+CREATE TABLE output (          -- whole outputs of tools, where the model got less
+  id TEXT PRIMARY KEY, task TEXT NOT NULL, body INTEGER NOT NULL REFERENCES body,
+  raw INTEGER NOT NULL, capped INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID; -- raw: bytes as a command wrote them; capped: there was more
 `}}
 }

@@ -57,7 +57,11 @@ CREATE TABLE capture (
   ended INTEGER, error TEXT);
 CREATE TABLE chunk (id INTEGER PRIMARY KEY, hash BLOB NOT NULL, bytes INTEGER NOT NULL, enc INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE migration (name TEXT PRIMARY KEY, applied TEXT NOT NULL);
+CREATE TABLE output (          -- whole outputs of tools, where the model got less
+  id TEXT PRIMARY KEY, task TEXT NOT NULL, body INTEGER NOT NULL REFERENCES body,
+  raw INTEGER NOT NULL, capped INTEGER NOT NULL, time INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE part (id INTEGER PRIMARY KEY, owner TEXT NOT NULL, chunk INTEGER NOT NULL REFERENCES chunk);
 CREATE UNIQUE INDEX chunk_hash ON chunk (substr(hash, 1, 16));
 CREATE UNIQUE INDEX part_key ON part (chunk, owner);
 migration 0001-captures;
+migration 0002-outputs;
