@@ -1,6 +1,8 @@
 package provider_test
 
 import (
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -44,5 +46,24 @@ func TestHugeAnswer(t *testing.T) {
 	}
 	if n := len(r.Blocks[0].Text); n < 7<<20 || n > 8<<20 {
 		t.Errorf("%d bytes are kept", n)
+	}
+}
+
+// TestEndlessReply: of a reply that never ends no more is taken than its answer may have.
+func TestEndlessReply(t *testing.T) {
+	piece := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"" + strings.Repeat("a", 64<<10) + "\"},\"finish_reason\":null}]}\n\n"
+	m, k := against(t, true, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for {
+			if _, err := io.WriteString(w, piece); err != nil {
+				return
+			}
+		}
+	})
+	if _, err := m.Stream(ctxOf(t), say("go"), nil); err == nil {
+		t.Fatal("an endless reply is no answer")
+	}
+	if n := len(k.received[0].Body); n > 10<<20 {
+		t.Errorf("%d MB were taken", n>>20)
 	}
 }

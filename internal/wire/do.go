@@ -17,6 +17,9 @@ import (
 // event, and reading it keeps the record whole and the connection usable.
 const drainTime = 250 * time.Millisecond
 
+// maxDrain is how many bytes that may be: a reply that does not end is not read to its limit for the record's sake.
+const maxDrain = 256 << 10
+
 // Response is the reply to a request. Body must be closed. Its reads fail with *[Error] only, or [io.EOF].
 type Response struct {
 	Status int
@@ -280,7 +283,7 @@ func (x *exchange) drain() {
 	})
 	defer t.Stop()
 	p := make([]byte, 4096)
-	for !x.ended {
+	for most := x.size + maxDrain; !x.ended && x.size < most; {
 		x.Read(p) // its end is recorded by Read
 	}
 }
