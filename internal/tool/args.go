@@ -18,7 +18,8 @@ const (
 
 // decodeArgs turns the text that a model wrote into arguments that satisfy the tool's schema.
 //
-// It mends only what has one reading: no text or null is {}, an object inside a JSON string is that object, a string
+// It mends only what has one reading: slips of syntax (see mend), no text or null is {}, an object inside a JSON string is
+// that object, a string
 // where the schema wants a number, a boolean or a list is that value if the string spells one, and a number where it
 // wants a list is a list of one. Everything else is a refusal that says where the arguments differ from the schema.
 func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, refusal *Refusal) {
@@ -33,14 +34,15 @@ func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, ref
 	if raw[0] == '"' && json.Unmarshal(raw, &inner) == nil && strings.HasPrefix(strings.TrimSpace(inner), "{") {
 		raw, repaired = []byte(inner), true
 	}
-	var v map[string]any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		return bad("are not a JSON object (%v)", err)
+	v, err := object(raw)
+	if err != nil {
+		mended := mend(raw)
+		if w, again := object(mended); again == nil {
+			v, err, raw, repaired = w, nil, mended, true
+		}
 	}
-	if _, err := d.Token(); v == nil || !errors.Is(err, io.EOF) {
-		return bad("are not one JSON object")
+	if err != nil {
+		return bad("are not one JSON object (%v)", err)
 	}
 	schema, err := e.schema()
 	if err != nil {
@@ -57,6 +59,22 @@ func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, ref
 		}
 	}
 	return raw, repaired, nil
+}
+
+// object decodes one JSON object and nothing else, with numbers as they are written.
+func object(data []byte) (v map[string]any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	if err := d.Decode(&v); err != nil {
+		return nil, err
+	}
+	if v == nil {
+		return nil, errors.New("null")
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("more follows it")
+	}
+	return v, nil
 }
 
 // coerce gives members of the arguments the type that the schema's top level wants, where their value has one reading.

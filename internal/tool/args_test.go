@@ -3,6 +3,7 @@ package tool_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,12 @@ func TestArguments(t *testing.T) {
 		"more than is described":      {args: `{"path":"x","risk":"low"}`, want: `{"path":"x"}`},
 		"a name in capitals too":      {args: `{"path":"x","Path":"y"}`, want: `{"path":"x"}`},
 		"a name in capitals only":     {args: `{"Path":"y"}`, code: tool.CodeBadArguments, says: "path is missing"},
+		"a comma too many":            {args: `{"path":"x","lines":[1,2,],}`, want: `{"path":"x","lines":[1,2]}`},
+		"a line end in a string":      {args: "{\"path\":\"a\nb\\\\\t\x01\"}", want: `{"path":"a\nb\\\t\u0001"}`},
+		"a fence":                     {args: "```json\n{\"path\":\"x\"}\n```", want: `{"path":"x"}`},
+		"a comma in a string":         {args: `{"path":",}"}`, want: `{"path":",}"}`},
+		"a comma and nothing":         {args: `{"path":"x",`, code: tool.CodeBadArguments, says: "JSON object"},
+		"cut in a string":             {args: "{\"path\":\"x\n", code: tool.CodeBadArguments, says: "JSON object"},
 		"a bracket too many":          {args: `{"path":"x"}}`, code: tool.CodeBadArguments, says: "one JSON object"},
 		"a huge number":               {args: `{"path":"x","n":99999999999999999999}`, code: tool.CodeBadArguments, says: "n is out of range"},
 		"a list of wrong things":      {args: `{"path":"x","lines":[1,"two"]}`, code: tool.CodeBadArguments, says: "lines[1] must be an integer"},
@@ -159,4 +166,35 @@ func TestManyReadersAtOnce(t *testing.T) {
 	if out, _ := dispatch(t, []tool.Tool{echo{"look"}}, calls...); len(out) != len(calls) {
 		t.Errorf("%d outcomes of %d calls", len(out), len(calls))
 	}
+}
+
+// FuzzArguments: whatever a model writes, what a tool gets fits its schema, has nothing else in it, and would be taken
+// again as it is.
+func FuzzArguments(f *testing.F) {
+	for _, s := range []string{`{"path":"x"}`, "```json\n{\"path\":\"a\tb\",}\n```", `"{\"path\":\"x\"}"`, `{"path":"x","lines":"[1,2]","on":"true","n":2.0}`, `{"path`} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, args string) {
+		out, sum := dispatch(t, []tool.Tool{echo{"look"}}, event.ToolCall{ID: "1", Name: "look", Args: args})
+		if sum.Malformed == 1 || out["1"].Code != "" {
+			return
+		}
+		got := out["1"].Content
+		var v map[string]any
+		if err := json.Unmarshal([]byte(got), &v); err != nil {
+			t.Fatalf("%q became %q: %v", args, got, err)
+		}
+		if _, ok := v["path"].(string); !ok {
+			t.Fatalf("%q became %q without a path", args, got)
+		}
+		for name := range v {
+			if !slices.Contains([]string{"path", "n", "on", "lines"}, name) {
+				t.Fatalf("%q became %q with %s", args, got, name)
+			}
+		}
+		again, _ := dispatch(t, []tool.Tool{echo{"look"}}, event.ToolCall{ID: "1", Name: "look", Args: got})
+		if again["1"].Content != got {
+			t.Fatalf("%q became %q, and that %q", args, got, again["1"].Content)
+		}
+	})
 }
