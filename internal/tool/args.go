@@ -19,9 +19,9 @@ const (
 // decodeArgs turns the text that a model wrote into arguments that satisfy the tool's schema.
 //
 // It mends only what has one reading: slips of syntax (see mend), no text or null is {}, an object inside a JSON string is
-// that object, a string
-// where the schema wants a number, a boolean or a list is that value if the string spells one, and a number where it
-// wants a list is a list of one. Everything else is a refusal that says where the arguments differ from the schema.
+// that object, a string where the schema wants a number, a boolean or a list is that value if the string spells one, and a
+// number where it wants a list is a list of one. Everything else is a refusal that says where the arguments differ from
+// the schema.
 func decodeArgs(e *entry, text string) (args json.RawMessage, repaired bool, refusal *Refusal) {
 	bad := func(format string, a ...any) (json.RawMessage, bool, *Refusal) {
 		return nil, false, &Refusal{CodeBadArguments, fmt.Sprintf("the arguments of %s ", e.spec.Name) + fmt.Sprintf(format, a...) + "; nothing was done. Send the call again with arguments that fit the tool's schema."}
