@@ -252,6 +252,19 @@ func TestFailedEditIsCheap(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "2097153 times, starting on line 1;") {
 			t.Errorf("overlapping matches: %v", err)
 		}
+		_, err = workspace.Replace(t.Context(), append(bytes.Clone(same), 'b'), workspace.Edit{Old: "a ", New: "x"})
+		if err == nil || !strings.Contains(err.Error(), "nowhere") {
+			t.Errorf("a long line: %v", err)
+		}
+		got, err := workspace.Replace(t.Context(), append(same, "\r\n"...), workspace.Edit{Old: "a", New: "b\n", All: true})
+		if err != nil || got.Count != 4<<20 || !bytes.HasSuffix(got.Bytes, []byte("b\r\nb\r\n\r\n")) {
+			t.Errorf("a long line in pieces: %v", err)
+		}
+		braces := bytes.Repeat([]byte("  }\n"), 1_000_000)
+		_, err = workspace.Replace(t.Context(), braces, workspace.Edit{Old: strings.Repeat("\t}\n", 100_000), New: "x"})
+		if err == nil || !strings.Contains(err.Error(), "too many places") {
+			t.Errorf("lines of one kind: %v", err)
+		}
 	})
 }
 

@@ -104,22 +104,11 @@ func (t *text) toEnd(m *match, needle *view) bool {
 	if len(bytes.TrimRight(needle.data, blanks)) == len(needle.data) {
 		return true
 	}
-	end := endOfLine(t.data, m.to)
-	if len(bytes.TrimRight(t.data[m.to:end], blanks)) > 0 {
-		return false
+	end := m.to
+	for end < len(t.data) && strings.IndexByte(blanks, t.data[end]) >= 0 {
+		end++
 	}
 	m.to = end
-	return true
-}
-
-// endOfLine gives the offset at which the line that holds an offset ends, without its line end.
-func endOfLine(data []byte, at int) int {
-	end := len(data)
-	if i := bytes.IndexByte(data[at:], '\n'); i >= 0 {
-		end = at + i
-		if end > at && data[end-1] == '\r' {
-			end--
-		}
-	}
-	return end
+	rest := t.data[end:]
+	return len(rest) == 0 || rest[0] == '\n' || bytes.HasPrefix(rest, []byte("\r\n"))
 }

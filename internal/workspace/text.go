@@ -130,11 +130,11 @@ func (t *text) withEnds(with string, from, to int) string {
 }
 
 func (t *text) endAround(from, to int) bool {
-	if i := bytes.IndexByte(t.data[to:], '\n'); i >= 0 {
-		return t.crlfAt(to + i)
+	if next := t.line(to); next < len(t.starts) {
+		return t.crlfAt(t.starts[next] - 1)
 	}
-	if i := bytes.LastIndexByte(t.data[:from], '\n'); i >= 0 {
-		return t.crlfAt(i)
+	if start := t.starts[t.line(from)-1]; start > 0 {
+		return t.crlfAt(start - 1)
 	}
 	return false
 }

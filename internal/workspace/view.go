@@ -3,7 +3,6 @@ package workspace
 import (
 	"bytes"
 	"sort"
-	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
@@ -17,8 +16,10 @@ type view struct {
 
 // piece says where a part of a view, from at to the next piece, comes from: size bytes of the text from src on. One that is
 // not whole stands byte for byte for the text; of a whole one there is no middle. What no piece covers was left out.
+//
+// There may be millions: the numbers are small, which files of up to MaxFile bytes allow in any encoding.
 type piece struct {
-	at, src, size int
+	at, src, size int32
 	whole         bool
 }
 
@@ -27,48 +28,48 @@ func (v *view) keep(text []byte, src int) {
 	if len(text) == 0 {
 		return
 	}
-	if n := len(v.pieces) - 1; n < 0 || v.pieces[n].whole || v.pieces[n].src+v.pieces[n].size != src {
-		v.pieces = append(v.pieces, piece{at: len(v.data), src: src})
+	if n := len(v.pieces) - 1; n < 0 || v.pieces[n].whole || v.pieces[n].src+v.pieces[n].size != int32(src) {
+		v.pieces = append(v.pieces, piece{at: int32(len(v.data)), src: int32(src)})
 	}
-	v.pieces[len(v.pieces)-1].size += len(text)
+	v.pieces[len(v.pieces)-1].size += int32(len(text))
 	v.data = append(v.data, text...)
 }
 
 // put adds what stands for size bytes of the text.
 func (v *view) put(s string, src, size int) {
-	v.pieces = append(v.pieces, piece{len(v.data), src, size, true})
+	v.pieces = append(v.pieces, piece{int32(len(v.data)), int32(src), int32(size), true})
 	v.data = append(v.data, s...)
 }
 
 // end is where a piece ends in the view.
 func (v *view) end(i int) int {
 	if i+1 < len(v.pieces) {
-		return v.pieces[i+1].at
+		return int(v.pieces[i+1].at)
 	}
 	return len(v.data)
 }
 
 // from gives the offset in the text at which a match begins that begins at an offset of the view.
 func (v *view) from(at int) (int, bool) {
-	i := sort.Search(len(v.pieces), func(i int) bool { return v.pieces[i].at > at }) - 1
+	i := sort.Search(len(v.pieces), func(i int) bool { return int(v.pieces[i].at) > at }) - 1
 	if i < 0 {
 		return 0, false
 	}
 	p := v.pieces[i]
-	return p.src + at - p.at, !p.whole || at == p.at
+	return int(p.src) + at - int(p.at), !p.whole || at == int(p.at)
 }
 
 // to gives the offset in the text at which a match ends that ends at an offset of the view.
 func (v *view) to(at int) (int, bool) {
-	i := sort.Search(len(v.pieces), func(i int) bool { return v.pieces[i].at >= at }) - 1
+	i := sort.Search(len(v.pieces), func(i int) bool { return int(v.pieces[i].at) >= at }) - 1
 	if i < 0 {
 		return 0, false
 	}
 	p := v.pieces[i]
 	if p.whole {
-		return p.src + p.size, at == v.end(i)
+		return int(p.src + p.size), at == v.end(i)
 	}
-	return p.src + at - p.at, true
+	return int(p.src) + at - int(p.at), true
 }
 
 // withLF is the text with LF for every line end.
@@ -91,19 +92,25 @@ func withLF(data []byte) *view {
 // spaces.
 func folded(data []byte) *view {
 	v := &view{data: make([]byte, 0, len(data))}
+	var composed, out []byte
 	for done := 0; done < len(data); {
 		if n := norm.NFC.QuickSpan(data[done:]); n > 0 {
 			v.plain(data[done:done+n], done)
 			done += n
 			continue
 		}
-		n := norm.NFC.NextBoundary(data[done:], true)
-		n = max(n, 1)
-		var composed strings.Builder
-		for _, r := range string(norm.NFC.Bytes(data[done : done+n])) {
-			composed.WriteRune(fold(r))
+		n := max(norm.NFC.NextBoundary(data[done:], true), 1)
+		composed, out = norm.NFC.Append(composed[:0], data[done:done+n]...), out[:0]
+		for len(composed) > 0 {
+			r, size := utf8.DecodeRune(composed)
+			if r == utf8.RuneError && size == 1 {
+				out = append(out, composed[0])
+			} else {
+				out = utf8.AppendRune(out, fold(r))
+			}
+			composed = composed[size:]
 		}
-		v.put(composed.String(), done, n)
+		v.put(string(out), done, n)
 		done += n
 	}
 	return v
@@ -173,12 +180,13 @@ func trimmed(f *view, both bool) *view {
 func (v *view) take(f *view, i, from, to int) int {
 	for ; i < len(f.pieces) && from < to; i++ {
 		p, end := f.pieces[i], f.end(i)
-		switch lo, hi := max(from, p.at), min(to, end); {
+		at, src := int(p.at), int(p.src)
+		switch lo, hi := max(from, at), min(to, end); {
 		case lo >= hi:
 		case p.whole:
-			v.put(string(f.data[p.at:end]), p.src, p.size)
+			v.put(string(f.data[at:end]), src, int(p.size))
 		default:
-			v.keep(f.data[lo:hi], p.src+lo-p.at)
+			v.keep(f.data[lo:hi], src+lo-at)
 		}
 		if end >= to {
 			return i
