@@ -76,8 +76,10 @@ func (t *Tree) Search(ctx context.Context, q SearchQuery) (Found, error) {
 			return Found{}, tooLarge(q.Path, info.Size(), MaxFile)
 		}
 		s.batch = []string{real}
-		err := s.flush(ctx)
-		return s.found, err
+		if err := s.flush(ctx); err != nil && !errors.Is(err, errEnough) {
+			return Found{}, err
+		}
+		return s.found, nil
 	}
 	match, err := globber(q.Glob, real)
 	if err != nil {

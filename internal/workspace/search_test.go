@@ -237,6 +237,9 @@ func TestSearchLimit(t *testing.T) {
 			t.Errorf("limit %d: %d hits, more %v, %v", c.limit, f.Hits, f.More, err)
 		}
 	}
+	if f, err := tree.Search(t.Context(), workspace.SearchQuery{Pattern: "hit", Path: "f000", Limit: 1}); err != nil || f.Hits != 1 || !f.More {
+		t.Errorf("over the limit in one file: %+v, %v", f, err)
+	}
 	f, err := tree.Search(t.Context(), workspace.SearchQuery{Pattern: "hit", Path: "f000", Limit: 2})
 	if err != nil || f.Hits != 2 || f.More {
 		t.Errorf("exactly the limit: %+v, %v", f, err)
