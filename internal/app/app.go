@@ -194,7 +194,7 @@ func Idle(ctx context.Context, state, root string) error {
 	return lease.Release()
 }
 
-// maxCaptures is how many bytes of captures a workspace keeps. Facts are kept for ever.
+// maxCaptures is how many bytes of captures and outputs a workspace keeps. Facts are kept for ever.
 const maxCaptures = 2 << 30
 
 // retain prunes the oldest captures once they take more than they may. Whoever runs meanwhile holds the lease, and then
@@ -267,11 +267,28 @@ func (a *App) set(task string) (*tool.Set, error) {
 	if s := a.tools[task]; s != nil {
 		return s, nil
 	}
-	s, err := tool.NewSet(builtin.Core(builtin.Options{Tree: a.tree, Env: shell.Environ(a.o.Env), Rules: a.rules})...)
+	s, err := tool.NewSet(builtin.Core(builtin.Options{
+		Tree: a.tree, Env: shell.Environ(a.o.Env), Rules: a.rules,
+		Output: func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
+	})...)
 	if err == nil {
 		a.tools[task] = s
 	}
 	return s, err
+}
+
+// output finds a kept output of a task.
+func (a *App) output(ctx context.Context, task, id string) (builtin.Kept, error) {
+	o, err := a.store.Output(ctx, task, id)
+	switch {
+	case errors.Is(err, store.ErrNoOutput):
+		return builtin.Kept{}, builtin.ErrNoOutput
+	case errors.Is(err, store.ErrOutputGone):
+		return builtin.Kept{}, builtin.ErrOutputGone
+	case err != nil:
+		return builtin.Kept{}, err
+	}
+	return builtin.Kept{Open: o.Open, Bytes: o.Bytes, Raw: o.Raw, Capped: o.Capped}, nil
 }
 
 // read gives the beginning of a file of the workspace for the context, and its size. What the rules in force would not

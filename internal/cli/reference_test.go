@@ -133,6 +133,8 @@ func toolReference(t testing.TB) string {
 		"edit_file":   `{"path":"a.txt","old_string":"one","new_string":"two"}`,
 		"write_file":  `{"path":"b.txt","content":"two\n"}`,
 		"run_command": `{"command":"go test ./..."}`,
+		"read_output": `{"id":"out_1-1.1"}`,
+		"update_plan": `{"items":[{"id":"a","text":"Read","state":"active"}]}`,
 	}
 	var b strings.Builder
 	b.WriteString("# Tools\n" + generated + "\nThe verdicts are those on a plain call in the workspace, without rules. Protected files and secrets ask below `full`;\n" +
@@ -166,6 +168,9 @@ func effects(a policy.Action) string {
 		if !slices.Contains(out, string(e.Kind)) {
 			out = append(out, string(e.Kind))
 		}
+	}
+	if out == nil {
+		return "none"
 	}
 	return strings.Join(out, ", ")
 }

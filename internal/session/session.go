@@ -312,7 +312,7 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 			return event.Fact{}, nil, err
 		}
 	}
-	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun}
+	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Keep: s.keep, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun}
 	if s.o.Interactive {
 		d.Ask = asker{s}
 	}
@@ -322,6 +322,11 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 		Limits: r.limits, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
 	})
 	return out.Fact, thread, err
+}
+
+// keep keeps the whole outputs of tools with the captures.
+func (s *Session) keep(scope event.Scope, call string, raw bool) tool.Keeper {
+	return s.o.Store.Captures().Spool(scope.Task, call, raw)
 }
 
 // thread reads the thread of a task up to its head.

@@ -16,7 +16,7 @@ func BenchmarkCommand(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if out, err := h.Go(b.Context(), nil); err != nil || out.Head != "hello\n" {
+		if out, err := h.Go(b.Context(), nil, nil); err != nil || out.Head != "hello\n" {
 			b.Fatal(out, err)
 		}
 	}

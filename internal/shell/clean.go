@@ -1,6 +1,8 @@
 package shell
 
 import (
+	"errors"
+	"io"
 	"unicode/utf8"
 )
 
@@ -14,7 +16,7 @@ const (
 // cleaner makes text for reading of what a program writes for a terminal: escape sequences (ECMA-48) are left out, a
 // carriage return, a backspace and "erase line" do to the line what they would do on a screen, CR LF is LF, other
 // control characters but tab and newline are dropped, and bytes that are not UTF-8 become U+FFFD. It gives out finished
-// lines.
+// lines, one or more at a time.
 type cleaner struct {
 	emit func(text string)
 
@@ -24,6 +26,23 @@ type cleaner struct {
 	params  []byte // of a CSI
 	n       int    // bytes of the current escape string
 	partial []byte // an unfinished UTF-8 sequence
+}
+
+// Clean reads what a command wrote and gives it as [Held.Go] shows it, piece by piece.
+func Clean(from io.Reader, give func(text string)) error {
+	c := cleaner{emit: give}
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		c.write(buf[:n])
+		if errors.Is(err, io.EOF) {
+			c.flush()
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 type state int
@@ -43,6 +62,11 @@ func (c *cleaner) write(b []byte) {
 		c.partial = nil
 	}
 	for len(b) > 0 {
+		if n := c.plain(b); n > 0 {
+			c.emit(string(b[:n]))
+			b = b[n:]
+			continue
+		}
 		r, n := rune(b[0]), 1
 		if r >= utf8.RuneSelf {
 			if !utf8.FullRune(b) {
@@ -54,6 +78,24 @@ func (c *cleaner) write(b []byte) {
 		b = b[n:]
 		c.rune(r)
 	}
+}
+
+// plain is how many bytes are whole lines of ASCII with nothing to clean, which most output is. They need not go through
+// the line, a character at a time.
+func (c *cleaner) plain(b []byte) int {
+	if c.state != ground || len(c.line) > 0 || c.at > 0 {
+		return 0
+	}
+	n := 0
+	for i, x := range b {
+		switch {
+		case x == '\n':
+			n = i + 1
+		case x < 0x20 && x != '\t' || x >= 0x7f || i-n >= maxLine:
+			return n
+		}
+	}
+	return n
 }
 
 // flush gives out what is left, at the end.

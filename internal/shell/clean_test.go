@@ -1,12 +1,21 @@
 package shell_test
 
 import (
+	"bytes"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"unicode/utf8"
 
 	"overt/internal/shell"
 )
+
+// clean is the cleaner for a text that is there as a whole.
+func clean(b []byte) string {
+	var out strings.Builder
+	_ = shell.Clean(bytes.NewReader(b), func(s string) { out.WriteString(s) }) // it fails only as its reader does
+	return out.String()
+}
 
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
@@ -37,7 +46,7 @@ func TestClean(t *testing.T) {
 		{"CSI at the end", "a\x1b[3", "a"},
 		{"newline in CSI", "a\x1b[3\nb", "a\nb"},
 	} {
-		if got := shell.Clean([]byte(c.in)); got != c.want {
+		if got := clean([]byte(c.in)); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -47,14 +56,18 @@ func FuzzClean(f *testing.F) {
 	f.Add([]byte("a\x1b[31mb\r\nc\b\x1b]0;t\x07"))
 	f.Add([]byte("\xe6\xbc\x1b(B\xff"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s := shell.Clean(b)
+		s := clean(b)
 		if !utf8.ValidString(s) {
 			t.Fatalf("%q is not UTF-8", s)
 		}
 		if i := strings.IndexFunc(s, func(r rune) bool { return r < ' ' && r != '\t' && r != '\n' || r >= 0x7f && r < 0xa0 }); i >= 0 {
 			t.Fatalf("%q holds a control character at %d", s, i)
 		}
-		if again := shell.Clean([]byte(s)); again != s {
+		var slow strings.Builder
+		if err := shell.Clean(iotest.OneByteReader(bytes.NewReader(b)), func(s string) { slow.WriteString(s) }); err != nil || slow.String() != s {
+			t.Fatalf("%q in one piece is %q, byte by byte %q, %v", b, s, slow.String(), err)
+		}
+		if again := clean([]byte(s)); again != s {
 			t.Fatalf("cleaning twice changes %q to %q", s, again)
 		}
 	})
@@ -64,6 +77,6 @@ func BenchmarkClean(b *testing.B) {
 	in := []byte(strings.Repeat("\x1b[32mok\x1b[0m  \tpackage/of/some/length\t0.123s\n", 20000))
 	b.SetBytes(int64(len(in)))
 	for b.Loop() {
-		shell.Clean(in)
+		clean(in)
 	}
 }

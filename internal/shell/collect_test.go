@@ -24,7 +24,7 @@ func TestSlowReader(t *testing.T) {
 		waited = true
 		waitGone(t, h.Group().ID)
 		<-time.After(4 * shell.Drain) // the reader stands still for longer than a silence may last
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

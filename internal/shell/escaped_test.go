@@ -45,7 +45,7 @@ func TestEscapedEnd(t *testing.T) {
 			if strings.Contains(s, "ready") {
 				cancel()
 			}
-		})
+		}, nil)
 		if err != nil || !o.Cancelled || o.Open {
 			t.Errorf("%+v, %v", o, err)
 		}

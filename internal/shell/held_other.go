@@ -2,7 +2,10 @@
 
 package shell
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Held is a command that has been started and has run nothing yet. There are none on this system.
 type Held struct{}
@@ -17,7 +20,9 @@ func (*Held) Group() Group { return Group{} }
 func (*Held) Release() {}
 
 // Go gives [ErrUnsupported].
-func (*Held) Go(context.Context, func(string)) (Outcome, error) { return Outcome{}, ErrUnsupported }
+func (*Held) Go(context.Context, func(string), io.Writer) (Outcome, error) {
+	return Outcome{}, ErrUnsupported
+}
 
 // EndGroup ends nothing.
 func EndGroup(Group) bool { return false }

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -126,9 +127,10 @@ func (h *Held) Release() {
 	h.out.Close()
 }
 
-// Go lets the command run and waits for its end. show gets cleaned output as it arrives, from another goroutine, and
-// must not block; it may be nil. The end of ctx ends the command; that is an outcome, not an error. Go may be called once.
-func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) {
+// Go lets the command run and waits for its end. show gets cleaned output as it arrives, whole all of it as it was
+// written; both are called from another goroutine, must not block for long, and may be nil. The end of ctx ends the
+// command; that is an outcome, not an error. Go may be called once.
+func (h *Held) Go(ctx context.Context, show func(text string), whole io.Writer) (Outcome, error) {
 	if h.used {
 		return Outcome{}, errors.New("the command was already run or released")
 	}
@@ -140,7 +142,7 @@ func (h *Held) Go(ctx context.Context, show func(text string)) (Outcome, error) 
 	began := time.Now()
 	defer h.out.Close()
 
-	kept := newKeeper(show)
+	kept := newKeeper(show, whole)
 	read, open := make(chan struct{}), false
 	go func() {
 		defer close(read)

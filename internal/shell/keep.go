@@ -1,20 +1,25 @@
 package shell
 
-import "unicode/utf8"
+import (
+	"io"
+	"unicode/utf8"
+)
 
 // keeper takes what a command writes and keeps both ends of the cleaned text. Its size does not grow with the output.
 type keeper struct {
 	clean cleaner
 	show  func(string)
-	total int64 // bytes written
+	whole io.Writer
+	total int64  // bytes written
+	first []byte // of these the first, more than can be in a whole head
 
 	head  []rune
 	tail  []rune // at least the last keptEach characters after head, at most three times as many
 	after int    // characters after head
 }
 
-func newKeeper(show func(string)) *keeper {
-	k := &keeper{show: show}
+func newKeeper(show func(string), whole io.Writer) *keeper {
+	k := &keeper{show: show, whole: whole}
 	k.clean.emit = k.take
 	return k
 }
@@ -22,6 +27,12 @@ func newKeeper(show func(string)) *keeper {
 // Write implements io.Writer; it never fails.
 func (k *keeper) Write(p []byte) (int, error) {
 	k.total += int64(len(p))
+	if room := 2*keptEach*utf8.UTFMax + 1 - len(k.first); room > 0 {
+		k.first = append(k.first, p[:min(len(p), room)]...)
+	}
+	if k.whole != nil {
+		_, _ = k.whole.Write(p) // how that went is for its owner to say
+	}
 	k.clean.write(p)
 	return len(p), nil
 }
@@ -53,7 +64,8 @@ func (k *keeper) take(text string) {
 func (k *keeper) end() Output {
 	k.clean.flush()
 	if k.after == 0 {
-		return Output{Head: string(k.head), Total: k.total}
+		head := string(k.head)
+		return Output{Head: head, Total: k.total, Exact: head == string(k.first)}
 	}
 	// The tail may reach back into what was kept as head.
 	whole := len(k.head) + k.after

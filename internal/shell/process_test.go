@@ -101,7 +101,7 @@ func held(t *testing.T, script string) (h *shell.Held, dir string, done <-chan s
 	}
 	out := make(chan shell.Outcome, 1)
 	go func() {
-		o, _ := h.Go(t.Context(), nil)
+		o, _ := h.Go(t.Context(), nil, nil)
 		out <- o
 	}()
 	return h, dir, out

@@ -69,6 +69,7 @@ type Output struct {
 	Head, Tail string
 	Omitted    int   // characters between Head and Tail
 	Total      int64 // bytes as written
+	Exact      bool  // Head is what was written, byte for byte
 }
 
 // Environ makes the environment of commands from another one. It leaves out our own variables (OVERT_…) and those that

@@ -1,6 +1,7 @@
 package shell_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -31,7 +32,7 @@ func start(t *testing.T, o shell.Options) *shell.Held {
 
 func run(t *testing.T, o shell.Options) shell.Outcome {
 	t.Helper()
-	out, err := start(t, o).Go(t.Context(), nil)
+	out, err := start(t, o).Go(t.Context(), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func TestHeldRunsNothing(t *testing.T) {
 	if alive(id) {
 		t.Error("a released command is still there")
 	}
-	if _, err := h.Go(t.Context(), nil); err == nil {
+	if _, err := h.Go(t.Context(), nil, nil); err == nil {
 		t.Error("Go after Release gives no error")
 	}
 	h.Release() // again: nothing
@@ -115,7 +116,7 @@ func TestCancelledBeforeGo(t *testing.T) {
 	h := start(t, shell.Options{Command: "touch ran", Dir: dir})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	o, err := h.Go(ctx, nil)
+	o, err := h.Go(ctx, nil, nil)
 	if err != nil || !o.Cancelled {
 		t.Errorf("got %+v, %v", o, err)
 	}
@@ -150,6 +151,29 @@ func TestTerminates(t *testing.T) {
 	}
 }
 
+// TestWhole: beside what is kept for reading, all that was written can be had as it was.
+func TestWhole(t *testing.T) {
+	for _, c := range []struct {
+		name, command, want string
+		exact               bool
+	}{
+		{"plain", "echo hello; printf 'no end'", "hello\nno end", true},
+		{"colours", `printf '\033[31mred\033[0m\n'`, "\x1b[31mred\x1b[0m\n", false},
+		{"line ends", `printf 'a\r\nb\r\n'`, "a\r\nb\r\n", false},
+		{"as long as it was by chance", `printf '\377ab\r\r'`, "\xffab\r\r", false},
+		{"nothing", "true", "", true},
+		{"just short enough", "head -c 10000 /dev/zero | tr '\\0' x", strings.Repeat("x", 10_000), true},
+		{"too long", "head -c 10001 /dev/zero | tr '\\0' x", strings.Repeat("x", 10_001), false},
+		{"much overwritten", "head -c 100000 /dev/zero | tr '\\0' '\\r'", strings.Repeat("\r", 100_000), false},
+	} {
+		var whole bytes.Buffer
+		o, err := start(t, shell.Options{Command: c.command}).Go(t.Context(), nil, &whole)
+		if err != nil || whole.String() != c.want || o.Exact != c.exact || o.Total != int64(len(c.want)) {
+			t.Errorf("%s: %d bytes %.40q, exact %v, %v", c.name, whole.Len(), whole.String(), o.Exact, err)
+		}
+	}
+}
+
 func TestCancel(t *testing.T) {
 	h := start(t, shell.Options{Command: "echo ready; sleep 60 & sleep 60"})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -159,7 +183,7 @@ func TestCancel(t *testing.T) {
 		if strings.Contains(s, "ready") {
 			cancel()
 		}
-	})
+	}, nil)
 	if err != nil || !o.Cancelled || o.TimedOut || o.Head != "ready\n" {
 		t.Errorf("got %+v, %v", o, err)
 	}

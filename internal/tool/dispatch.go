@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -24,6 +25,7 @@ type Dispatcher struct {
 	Rules func() policy.Rules // what is in force now
 	Ask   Asker               // nil: nobody can be asked, and what would ask is denied
 	Feed  event.Feed          // nil: output is not shown while it arrives
+	Keep  Keep                // nil: whole outputs are not kept
 	// Grants keeps the answers that last; nil: none does.
 	Grants *Grants
 	// DryRun says that calls with effects only say what they would do. Calls that read do run.
@@ -206,14 +208,13 @@ func (b *batch) failure(j *job, err error) *Result {
 func (b *batch) end(ctx context.Context, j *job, before []event.Draft, r *Result) {
 	out := event.ToolCompleted{
 		Name: j.call.Name, Status: r.Status, Code: r.Code, Content: r.Content, Trusted: r.Trusted,
-		Bytes: max(r.Bytes, int64(len(r.Content))), Cut: r.Cut, Meta: r.Meta,
+		Bytes: max(r.Bytes, int64(len(r.Content))), Cut: r.Cut, Output: r.Output, Meta: r.Meta,
 	}
 	if out.Status == "" {
 		out.Status = event.StatusOK
 	}
 	if len(out.Content) > MaxContent {
-		out.Content = fmt.Sprintf("%s\n[cut here: %d bytes in all]", cutRunes(out.Content, MaxContent), len(out.Content))
-		out.Cut = true
+		b.bound(j, &out)
 	}
 	drafts := append(before, event.Draft{Subject: j.call.ID, Data: out})
 	for _, f := range r.Facts {
@@ -222,6 +223,23 @@ func (b *batch) end(ctx context.Context, j *job, before []event.Draft, r *Result
 	if _, err := b.append(ctx, drafts); err != nil {
 		b.fail(err)
 	}
+}
+
+// bound cuts what the model reads of an outcome, and keeps the whole, if the tool has not.
+func (b *batch) bound(j *job, out *event.ToolCompleted) {
+	how := ""
+	if out.Output == nil && b.Keep != nil {
+		k := b.Keep(b.scope, j.call.ID, false)
+		_, _ = io.WriteString(k, out.Content)
+		if kept, err := k.Keep(); err == nil {
+			out.Output = &kept
+			how = "; read_output " + kept.ID + " shows all"
+		} else {
+			how = "; the rest could not be kept: " + err.Error()
+		}
+	}
+	out.Content = fmt.Sprintf("%s\n[cut here: %d bytes in all%s]", cutRunes(out.Content, MaxContent), len(out.Content), how)
+	out.Cut = true
 }
 
 func cutRunes(s string, n int) string {
@@ -260,6 +278,14 @@ type host struct {
 	b     *batch
 	call  string
 	after event.Seq // of tool.started
+}
+
+// Keep implements [Host].
+func (h host) Keep(raw bool) Keeper {
+	if h.b.Keep == nil {
+		return nil
+	}
+	return h.b.Keep(h.b.scope, h.call, raw)
 }
 
 // Show implements [Host].

@@ -11,6 +11,7 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"io"
 
 	"overt/internal/event"
 	"overt/internal/policy"
@@ -46,6 +47,7 @@ type Result struct {
 	Trusted bool   // Content is the runtime's own words, with nothing in it from files, commands or the network
 	Bytes   int64  // of the whole output, if more than len(Content)
 	Cut     bool
+	Output  *event.Output // the whole output, where it was kept
 	Meta    json.RawMessage
 	Facts   []event.Payload // committed together with the outcome
 }
@@ -74,4 +76,17 @@ type Asker interface {
 type Host interface {
 	// Show passes on output while it arrives. It never blocks.
 	Show(text string)
+	// Keep gives what takes the whole output of the call, once for each call; nil: outputs are not kept. See [Keep].
+	Keep(raw bool) Keeper
 }
+
+// Keeper takes an output as it comes, in little memory whatever its size.
+type Keeper interface {
+	io.Writer // never fails: Keep says what went wrong
+	// Keep keeps what was written, known secrets masked, and names it. It is called at the end, once, and only where the
+	// model got something else than that; what nobody keeps is forgotten.
+	Keep() (event.Output, error)
+}
+
+// Keep begins to keep the output of a call. raw says that it comes as a command writes it, control characters and all.
+type Keep func(s event.Scope, call string, raw bool) Keeper

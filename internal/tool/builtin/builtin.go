@@ -1,4 +1,5 @@
-// Package builtin has the core tools: read_file, list_files, search_text, edit_file, write_file, run_command.
+// Package builtin has the core tools: read_file, list_files, search_text, edit_file, write_file, run_command, read_output,
+// update_plan.
 //
 // [Core] makes them for one task. They share a memory of what the model has read: a file that exists is overwritten
 // only if it was read, and no change is made to one that is not as the model saw it. The memory is lost with the
@@ -11,6 +12,7 @@ package builtin
 
 import (
 	"bytes"
+	"context"
 	_ "embed" // the descriptions
 	"encoding/json"
 	"errors"
@@ -31,19 +33,22 @@ type Options struct {
 	// Rules are those in force. A search leaves out the files that they forbid to read, besides those that may hold
 	// secrets. nil: no rules.
 	Rules func() policy.Rules
+	// Output finds a kept output of the task. Its errors are [ErrNoOutput], [ErrOutputGone], or fatal. nil: there are none.
+	Output func(ctx context.Context, id string) (Kept, error)
 }
 
 // Core gives the core tools of one task, in the order in which a model is told of them.
 func Core(o Options) []tool.Tool {
-	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, seen: map[string]string{}}
-	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}}
+	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, output: o.Output, seen: map[string]string{}}
+	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, updatePlan{c}}
 }
 
 // core is what the tools of a task share.
 type core struct {
-	tree  *workspace.Tree
-	env   []string
-	rules func() policy.Rules
+	tree   *workspace.Tree
+	env    []string
+	rules  func() policy.Rules
+	output func(ctx context.Context, id string) (Kept, error)
 
 	mu   sync.Mutex
 	seen map[string]string // SHA-256 by resolved path, as the model last saw the file

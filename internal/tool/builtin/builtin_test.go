@@ -144,7 +144,12 @@ func (b *bench) refused(err error, code string, says ...string) {
 	}
 }
 
-type host struct{ show func(string) }
+type host struct {
+	show func(string)
+	keep tool.Keeper
+}
+
+func (h *host) Keep(bool) tool.Keeper { return h.keep }
 
 func (h *host) Show(text string) {
 	if h.show != nil {
@@ -179,10 +184,10 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: schema is not compact", s.Name)
 		}
 	}
-	if want := []string{"read_file", "list_files", "search_text", "edit_file", "write_file", "run_command"}; !slices.Equal(names, want) {
+	if want := []string{"read_file", "list_files", "search_text", "edit_file", "write_file", "run_command", "read_output", "update_plan"}; !slices.Equal(names, want) {
 		t.Errorf("got %v", names)
 	}
-	t.Logf("six tools: %d bytes", size)
+	t.Logf("all tools: %d bytes", size)
 	if size > 4500 {
 		t.Errorf("%d bytes: more than fit into a first request", size)
 	}
@@ -198,6 +203,10 @@ func portable(t *testing.T, name string, schema json.RawMessage) {
 	for key, v := range m {
 		switch key {
 		case "type", "description", "required":
+		case "enum":
+			if string(m["type"]) != `"string"` {
+				t.Errorf("%s: an enumeration of something else than strings is not portable", name)
+			}
 		case "items":
 			portable(t, name, v)
 		case "properties":

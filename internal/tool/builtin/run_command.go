@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"overt/internal/event"
 	"overt/internal/policy"
@@ -90,14 +92,63 @@ func (r *commandRun) run(ctx context.Context, h tool.Host) (*tool.Result, error)
 	if r.held == nil {
 		return nil, errors.New("the command was not launched")
 	}
-	o, err := r.held.Go(ctx, h.Show)
+	var whole io.Writer
+	keeper := h.Keep(true)
+	if keeper != nil {
+		whole = keeper
+	}
+	o, err := r.held.Go(ctx, h.Show, whole)
 	if err != nil {
 		return nil, err
 	}
-	return outcome(o)
+	result, err := outcome(o)
+	if err != nil {
+		return nil, err
+	}
+	note := ""
+	if keeper != nil && o.Total > 0 && !o.Exact {
+		if kept, err := keeper.Keep(); err == nil {
+			result.Output = &kept
+			note = "; read_output " + kept.ID + " shows all"
+			if kept.Capped {
+				note = fmt.Sprintf("; read_output %s shows the first %d MiB of all", kept.ID, kept.Bytes>>20)
+			}
+		} else {
+			note = "; they could not be kept: " + err.Error()
+		}
+	}
+	result.Content += excerpt(o.Output, note)
+	return result, nil
 }
 
-// outcome says how a command ended and shows both ends of its output.
+// excerpt shows both ends of an output, to whole lines if there are ends of lines near, and says what lies between.
+func excerpt(o shell.Output, note string) string {
+	if o.Omitted == 0 {
+		return o.Head
+	}
+	head, tail := o.Head, o.Tail
+	if i := strings.LastIndexByte(head, '\n') + 1; i > 0 && len(head)-i <= maxBroken {
+		head = head[:i]
+	}
+	if i := strings.IndexByte(tail, '\n') + 1; i > 0 && i <= maxBroken && i < len(tail) {
+		tail = tail[i:]
+	}
+	shown := utf8.RuneCountInString(head) + utf8.RuneCountInString(tail)
+	all := utf8.RuneCountInString(o.Head) + o.Omitted + utf8.RuneCountInString(o.Tail)
+	if note != "" {
+		note = fmt.Sprintf(", from line %d on%s", strings.Count(head, "\n")+1, note)
+	}
+	between := fmt.Sprintf("[%d of %d characters left out%s]\n", all-shown, all, note)
+	if !strings.HasSuffix(head, "\n") {
+		between = "\n" + between
+	}
+	return head + between + tail
+}
+
+// maxBroken is how many bytes of a broken line are left out at either end of a gap; a longer one is shown broken.
+const maxBroken = 1000
+
+// outcome says how a command ended.
 func outcome(o shell.Outcome) (*tool.Result, error) {
 	meta, err := json.Marshal(struct {
 		Exit   int    `json:"exit"`
@@ -137,10 +188,6 @@ func outcome(o shell.Outcome) (*tool.Result, error) {
 	if o.Head == "" {
 		b.WriteString("; no output")
 	}
-	b.WriteString("\n" + o.Head)
-	if o.Omitted > 0 {
-		fmt.Fprintf(&b, "\n[%d characters left out]\n%s", o.Omitted, o.Tail)
-	}
-	r.Content = b.String()
+	r.Content = b.String() + "\n"
 	return r, nil
 }

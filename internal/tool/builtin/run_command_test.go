@@ -44,7 +44,7 @@ func TestRunCommand(t *testing.T) {
 		}
 	}
 	r := b.must("run_command", args{"command": "seq 1 100000"})
-	if !r.Cut || r.Bytes != 588895 || !strings.Contains(r.Content, "\n[578895 characters left out]\n") || !strings.HasPrefix(r.Content, "exit 0\n1\n2\n") || !strings.HasSuffix(r.Content, "\n100000\n") {
+	if !r.Cut || r.Bytes != 588895 || !strings.Contains(r.Content, "\n[578898 of 588895 characters left out]\n") || !strings.HasPrefix(r.Content, "exit 0\n1\n2\n") || !strings.HasSuffix(r.Content, "\n100000\n") {
 		t.Errorf("long output: cut %v, bytes %d, content %d", r.Cut, r.Bytes, len(r.Content))
 	}
 }
