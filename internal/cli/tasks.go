@@ -89,6 +89,11 @@ func (p *program) showTask(cmd *cobra.Command, args []string, asJSON bool) error
 		}{task, runs, events})
 	}
 	fmt.Fprintf(p.Out, "%s  %s  %s\n", task.ID, text(task.LastRun), visible(text(task.Title)))
+	if plan, ok := lastPlan(events); ok {
+		for _, line := range p.plan(plan) {
+			fmt.Fprintln(p.Out, "  "+visible(line))
+		}
+	}
 	for _, e := range events {
 		if line := p.story(e); line != "" {
 			fmt.Fprintln(p.Out, strconv.FormatInt(e.Seq, 10)+"  "+visible(line))

@@ -79,6 +79,8 @@ func (v *textView) event(e trace.Event) error {
 		}
 	case event.ToolCompleted:
 		v.completed(e.Subject, d)
+	case event.PlanChanged:
+		v.block(v.p.plan(d), math.MaxInt, nil)
 	case event.RunCompleted:
 		return v.done(d.Steps, d.Usage, d.Denied, e.Task)
 	case event.RunFailed:
@@ -332,7 +334,7 @@ func toolTitle(d event.ToolDecided) string {
 	if len(d.Effects) > 0 {
 		about = d.Effects[0].Target
 	}
-	if d.Name == "search_text" {
+	if d.Name == "search_text" || len(d.Effects) == 0 {
 		about = d.Preview
 	}
 	line, rest, _ := strings.Cut(about, "\n")

@@ -86,6 +86,8 @@ func english() map[string]string {
 		"tool.allow.hint":         "to allow it: %s",
 		"tool.allow.none":         "no rule can allow this; on a terminal you are asked (--permission full allows everything)",
 		"tool.failed":             "failed: %s",
+		"task.plan.empty":         "the plan is empty",
+		"task.plan.needs":         "(after: %s)",
 		"tool.more":               "… %d more lines",
 		"tool.status.skipped":     "not run",
 		"tool.status.cancelled":   "stopped",
