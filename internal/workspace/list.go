@@ -13,9 +13,11 @@ const MaxEntries = 1000
 type ListQuery struct {
 	Path string // relative
 	// Depth is how many levels of folders below Path are entered: 0 only Path itself, where ignored files are listed
-	// too; negative all, with the rules of .gitignore files obeyed.
+	// too; negative all, without ignored files: the rules of .gitignore and .ignore files count, and .git/info/exclude.
 	Depth int
 	Glob  string // "": everything
+	// Skip leaves out entries, by relative path, with all that is below them; nil: none.
+	Skip func(rel string) bool
 }
 
 // Entry is something in a folder. Size is that of a file in bytes, -1 where it is unknown.
@@ -30,6 +32,7 @@ type Entry struct {
 type Listing struct {
 	Entries []Entry
 	More    bool
+	Skipped []string // left out by Skip
 }
 
 // List lists a folder. Links are listed, not followed; .git is left out. The error is a *PathError or that of ctx.
@@ -44,6 +47,10 @@ func (t *Tree) List(ctx context.Context, q ListQuery) (Listing, error) {
 	}
 	var out Listing
 	w := &walker{tree: t, depth: q.Depth, all: q.Depth == 0, visit: func(p string, d fs.DirEntry) error {
+		if q.Skip != nil && q.Skip(p) {
+			out.Skipped = append(out.Skipped, p)
+			return errPass
+		}
 		if !match(p) {
 			return nil
 		}
@@ -66,7 +73,7 @@ func (t *Tree) entry(p string, d fs.DirEntry) Entry {
 	case "link":
 		e.Link, _ = t.root.Readlink(p)
 	case "file":
-		if info, err := d.Info(); err == nil {
+		if info, err := t.root.Lstat(p); err == nil {
 			e.Size = info.Size()
 		}
 	}

@@ -135,15 +135,21 @@ func lower(c byte) byte {
 	return c
 }
 
+func appendLower(buf, data []byte) []byte {
+	from := len(buf)
+	buf = append(buf, data...)
+	for i, c := range buf[from:] {
+		buf[from+i] = lower(c)
+	}
+	return buf
+}
+
 // lines gives the matching lines of a file with their context, at most max hits. It uses buf, and gives it back for the
 // next file. The end of ctx ends it soon, with less.
 func (m *matcher) lines(ctx context.Context, p string, data, buf []byte, around, max int) ([]Line, []byte) {
 	hay := data
 	if m.fold {
-		buf = append(buf[:0], data...)
-		for i, c := range buf {
-			buf[i] = lower(c)
-		}
+		buf = appendLower(buf[:0], data)
 		hay = buf
 	}
 	if len(m.text) > 0 && !bytes.Contains(hay, m.text) {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"sync"
 	"syscall"
+	"unicode/utf8"
 )
 
 const (
@@ -47,10 +48,11 @@ type Found struct {
 	More    bool     // the limit was reached; there may be more
 	Skipped []string // left out by Skip
 	Large   []string // left out for their size
+	Binary  []string // left out since they are no text
 }
 
-// Search looks for lines that match. It walks like a recursive [Tree.List], and reads neither binary files (with a NUL byte),
-// nor those over [MaxFile], nor anything but regular files. \A and \z mean the ends of a line. The end of ctx ends it also within a file. The error is a *PathError, one from the pattern in one line, or that of ctx.
+// Search looks for lines that match. It walks like a recursive [Tree.List], and reads files in the encodings that [Decode]
+// tells, but neither binary ones, nor those over [MaxFile], nor anything but regular files. \A and \z mean the ends of a line. The end of ctx ends it also within a file. The error is a *PathError, one from the pattern in one line, or that of ctx.
 func (t *Tree) Search(ctx context.Context, q SearchQuery) (Found, error) {
 	m, err := newMatcher(q.Pattern, q.IgnoreCase)
 	if err != nil {
@@ -118,9 +120,10 @@ type search struct {
 
 // fileHits is what one file gave.
 type fileHits struct {
-	lines []Line
-	large bool
-	read  bool
+	lines  []Line
+	large  bool
+	binary bool
+	read   bool
 }
 
 // flush searches the batch on all cores and adds what it gave, in order. It is errEnough once the limit is reached.
@@ -151,6 +154,9 @@ func (s *search) flush(ctx context.Context) error {
 	for i, r := range results {
 		if r.large {
 			out.Large = append(out.Large, s.batch[i])
+		}
+		if r.binary {
+			out.Binary = append(out.Binary, s.batch[i])
 		}
 		if r.read {
 			out.Files++
@@ -221,11 +227,45 @@ func (w *searcher) file(ctx context.Context, p string) fileHits {
 		return fileHits{}
 	}
 	w.data = data
-	if bytes.IndexByte(data, 0) >= 0 {
-		return fileHits{}
+	switch {
+	case bytes.IndexByte(data, 0) >= 0:
+		if !perhapsWide(data) {
+			return fileHits{binary: true}
+		}
+		if data, _, err = Decode(data); err != nil {
+			return fileHits{binary: true}
+		}
+	case !utf8.Valid(data) && w.mayHold(data):
+		if data, _, err = Decode(data); err != nil {
+			return fileHits{binary: true}
+		}
 	}
 	data = bytes.TrimPrefix(data, []byte(mark)) // ^ means the first character that is seen
 	r := fileHits{read: true}
 	r.lines, w.lower = w.matcher.lines(ctx, p, data, w.lower, w.query.Context, w.query.Limit+1)
 	return r
+}
+
+// mayHold tells whether a file that is not UTF-8 is worth decoding: ASCII stands for itself in every encoding without NUL
+// bytes.
+func (w *searcher) mayHold(data []byte) bool {
+	m := w.matcher
+	if len(m.text) == 0 || bytes.ContainsFunc(m.text, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return true
+	}
+	if m.fold {
+		w.lower = appendLower(w.lower[:0], data)
+		data = w.lower
+	}
+	return bytes.Contains(data, m.text)
+}
+
+// perhapsWide tells whether data with NUL bytes can be UTF-16, from its beginning.
+func perhapsWide(data []byte) bool {
+	head := data[:min(len(data), 4096)]
+	var nuls [2]bool
+	for i, c := range head {
+		nuls[i%2] = nuls[i%2] || c == 0
+	}
+	return nuls[0] != nuls[1] || bytes.HasPrefix(data, []byte{0xff, 0xfe}) || bytes.HasPrefix(data, []byte{0xfe, 0xff})
 }

@@ -1,6 +1,7 @@
 package workspace_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,7 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
+	"golang.org/x/text/encoding/simplifiedchinese"
 	"pgregory.net/rapid"
 
 	"overt/internal/workspace"
@@ -54,11 +57,11 @@ func TestList(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
-	for q, want := range map[workspace.ListQuery]string{
-		{Path: "b.go"}: "not_regular", {Path: "none"}: "not_found", {Path: ".", Glob: "[a"}: "invalid", {Path: "pipe"}: "not_regular",
+	for _, c := range []struct{ path, glob, want string }{
+		{"b.go", "", "not_regular"}, {"none", "", "not_found"}, {".", "[a", "invalid"}, {"pipe", "", "not_regular"},
 	} {
-		if _, err := tree.List(t.Context(), q); code(err) != want {
-			t.Errorf("%+v: got %v, want %s", q, err, want)
+		if _, err := tree.List(t.Context(), workspace.ListQuery{Path: c.path, Glob: c.glob}); code(err) != c.want {
+			t.Errorf("%+v: got %v", c, err)
 		}
 	}
 	l, err := tree.List(t.Context(), workspace.ListQuery{Path: "a"})
@@ -108,10 +111,14 @@ func TestIgnoreAgreesWithGit(t *testing.T) {
 		})
 		lines := rapid.SliceOfN(line, 0, 4)
 		files[".gitignore"] = strings.Join(lines.Draw(r, "root"), "\n") + "\n"
+		exclude := strings.Join(lines.Draw(r, "exclude"), "\n")
 		files["sub/.gitignore"] = strings.Join(lines.Draw(r, "sub"), "\n")
 		lay(t, dir, files)
 		if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
 			t.Fatalf("git init: %v %s", err, out)
+		}
+		if err := os.WriteFile(filepath.Join(dir, ".git", "info", "exclude"), []byte(exclude), 0o644); err != nil {
+			t.Fatal(err)
 		}
 		cmd := exec.Command("git", "-c", "core.excludesFile=/dev/null", "ls-files", "-co", "--exclude-standard", "-z")
 		cmd.Dir = dir
@@ -141,10 +148,98 @@ func TestIgnoreAgreesWithGit(t *testing.T) {
 		}
 		slices.Sort(got)
 		if !slices.Equal(got, want) {
-			r.Fatalf("root %q sub %q:\n got %q\nwant %q", files[".gitignore"], files["sub/.gitignore"], got, want)
+			r.Fatalf("root %q sub %q exclude %q:\n got %q\nwant %q", files[".gitignore"], files["sub/.gitignore"], exclude, got, want)
 		}
 		_ = os.RemoveAll(dir)
 	})
+}
+
+// TestIgnoreFiles: what a .ignore says, in whatever folder, counts before what a .gitignore says, and that before what the
+// repository excludes. Hidden files are files like others.
+func TestIgnoreFiles(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{
+		".git/info/exclude": "excluded*\n*.both\n", ".gitignore": "*.log\n!a.both\nbuild/\n", ".ignore": "!keep.log\nsecret.txt\n/docs/\n",
+		"a.log": "", "keep.log": "", "secret.txt": "", "excluded.txt": "", "a.both": "", "b.both": "", "docs/a": "", "build/x": "", ".hidden": "", ".github/ci.yml": "",
+		"sub/.gitignore": "keep.log\n!excluded*\n", "sub/.ignore": "*.tmp\n!docs/\n!build/\n", "sub/keep.log": "", "sub/a.tmp": "", "sub/docs/b": "", "sub/excluded2": "", "sub/build/y": "",
+		"linked/.gitignore": "-> ../sub/.ignore", "linked/a.tmp": "",
+	})
+	want := []string{
+		".github", ".github/ci.yml", ".gitignore", ".hidden", ".ignore", "a.both", "keep.log", "linked", "linked/.gitignore", "linked/a.tmp",
+		"sub", "sub/.gitignore", "sub/.ignore", "sub/build", "sub/build/y", "sub/docs", "sub/docs/b", "sub/excluded2", "sub/keep.log",
+	}
+	tree := open(t, dir)
+	l, err := tree.List(t.Context(), workspace.ListQuery{Path: ".", Depth: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, e := range l.Entries {
+		got = append(got, e.Path)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf(" got %q\nwant %q", got, want)
+	}
+	if got := list(t, tree, workspace.ListQuery{Path: "sub", Depth: -1, Glob: "*.tmp"}); got != nil {
+		t.Errorf("from a folder below: %q", got)
+	}
+	if got := list(t, tree, workspace.ListQuery{Path: "sub", Depth: -1, Glob: "keep.*"}); !slices.Equal(got, []string{"sub/keep.log file"}) {
+		t.Errorf("rules of the folders above: %q", got)
+	}
+}
+
+func TestListSkip(t *testing.T) {
+	dir := t.TempDir()
+	lay(t, dir, map[string]string{"a/x": "", "a/private/y": "", "a/private/deep/z": "", "b": "", "private": ""})
+	l, err := open(t, dir).List(t.Context(), workspace.ListQuery{Path: ".", Depth: -1, Skip: func(p string) bool { return filepath.Base(p) == "private" || p == "b" }})
+	var got []string
+	for _, e := range l.Entries {
+		got = append(got, e.Path)
+	}
+	if err != nil || !slices.Equal(got, []string{"a", "a/x"}) || !slices.Equal(l.Skipped, []string{"a/private", "b", "private"}) {
+		t.Errorf("got %q, skipped %q, %v", got, l.Skipped, err)
+	}
+}
+
+// TestSearchEncodings: files are searched as they are read, whatever they are in.
+func TestSearchEncodings(t *testing.T) {
+	dir := t.TempDir()
+	wide := func(s string, order binary.AppendByteOrder) string {
+		var b []byte
+		for _, u := range utf16.Encode([]rune(s)) {
+			b = order.AppendUint16(b, u)
+		}
+		return string(b)
+	}
+	gbk, err := simplifiedchinese.GBK.NewEncoder().String("# 这是一个配置文件，请不要修改\nname = 张伟\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lay(t, dir, map[string]string{
+		"gbk": gbk, "le": wide("\uFEFFname = Wörter\r\nend\r\n", binary.LittleEndian), "be": wide("\uFEFFname = Wörter\n", binary.BigEndian), "bare": wide("a name = without any mark\n", binary.LittleEndian),
+		"stray": "name = Wörter ä \xff\n", "utf8": "name = 张伟\n", "bin": "name = \x00\x01\x02", "zeros": strings.Repeat("\x00name = ", 2000), "half": "\xff\xfen\x00a",
+	})
+	tree := open(t, dir)
+	for _, c := range []struct {
+		pattern string
+		fold    bool
+		want    []string
+	}{
+		{"name", false, []string{"bare:1:a name = without any mark", "be:1:name = Wörter", "gbk:2:name = 张伟", "le:1:name = Wörter", "stray:1:name = Wörter ä \uFFFD", "utf8:1:name = 张伟"}},
+		{"^NAME", true, []string{"be:1:name = Wörter", "gbk:2:name = 张伟", "le:1:name = Wörter", "stray:1:name = Wörter ä \uFFFD", "utf8:1:name = 张伟"}},
+		{"张伟$", false, []string{"gbk:2:name = 张伟", "utf8:1:name = 张伟"}},
+		{"wörter$", true, []string{"be:1:name = Wörter", "le:1:name = Wörter"}},
+		{`\p{Han}{3}`, false, []string{"gbk:1:# 这是一个配置文件，请不要修改"}},
+		{"end", false, []string{"le:2:end"}},
+	} {
+		if got := hits(t, tree, workspace.SearchQuery{Pattern: c.pattern, Path: ".", IgnoreCase: c.fold}); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %q\nwant %q", c.pattern, got, c.want)
+		}
+	}
+	f, err := tree.Search(t.Context(), workspace.SearchQuery{Pattern: "name", Path: "."})
+	if want := []string{"bin", "half", "zeros"}; err != nil || !slices.Equal(f.Binary, want) || f.Files != 6 {
+		t.Errorf("binary %q, %d files, %v", f.Binary, f.Files, err)
+	}
 }
 
 // hits searches and writes the lines as PATH:NUMBER:TEXT, context with "-".
@@ -180,7 +275,7 @@ func TestSearch(t *testing.T) {
 			q    workspace.SearchQuery
 			want []string
 		}{
-			{"literal", workspace.SearchQuery{Pattern: "foo", Path: "."}, []string{"a.go:4:func foo() {}", "b/c.go:2:foo", "b/d.txt:1:foo", "latin:1:foo \uFFFD"}},
+			{"literal", workspace.SearchQuery{Pattern: "foo", Path: "."}, []string{"a.go:4:func foo() {}", "b/c.go:2:foo", "b/d.txt:1:foo", "latin:1:foo ä"}},
 			{"any case", workspace.SearchQuery{Pattern: "FOO", Path: "a.go", IgnoreCase: true}, []string{"a.go:3:func Foo() {}", "a.go:4:func foo() {}"}},
 			{"any case, beyond ASCII", workspace.SearchQuery{Pattern: "kelvin|else", Path: ".", IgnoreCase: true}, []string{"kelvin:1:\u212Aelvin", "kelvin:2:EL\u017Fe"}},
 			{"any case, beyond ASCII, literal", workspace.SearchQuery{Pattern: "^KELVIN$", Path: ".", IgnoreCase: true}, []string{"kelvin:1:\u212Aelvin"}},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -22,15 +23,15 @@ const (
 	maxBraces, maxCommas = 4, 32
 )
 
-// errEnough ends a walk.
-var errEnough = errors.New("enough")
+// What visit may give besides a failure: the end of the walk, and that it does not go into the folder.
+var errEnough, errPass = errors.New("enough"), errors.New("pass")
 
 // walker goes over a folder in order of names, depth first, without following links.
 type walker struct {
 	tree  *Tree
-	depth int  // folders below the start that are entered; negative: all
-	all   bool // ignored files are visited too
-	visit func(p string, d fs.DirEntry) error
+	depth int                                 // folders below the start that are entered; negative: all
+	all   bool                                // ignored files are visited too
+	visit func(p string, d fs.DirEntry) error // of d only the name and the type count
 }
 
 // walk visits what lies below dir, a path with its links resolved. A folder that can't be read is left out, but for
@@ -40,23 +41,37 @@ func (w *walker) walk(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return w.folder(ctx, dir, entries, w.ignoresAbove(dir), 0)
+	var g ignores
+	if !w.all {
+		g = w.ignoresAbove(dir)
+	}
+	return w.folder(ctx, dir, entries, g, 0)
 }
 
-func (w *walker) folder(ctx context.Context, dir string, entries []fs.DirEntry, above *ignores, level int) error {
-	g := w.ignoresOf(dir, above)
+func (w *walker) folder(ctx context.Context, dir string, entries []fs.DirEntry, g ignores, level int) error {
+	if !w.all {
+		has := func(name string) bool {
+			_, found := slices.BinarySearchFunc(entries, name, func(d fs.DirEntry, name string) int { return strings.Compare(d.Name(), name) })
+			return found
+		}
+		g = w.ignoresOf(dir, g, has)
+	}
 	for _, d := range entries {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p := path.Join(dir, d.Name())
-		if strings.EqualFold(d.Name(), ".git") || !w.all && g.ignored(p, d.IsDir()) {
+		p := d.Name()
+		if dir != "." {
+			p = dir + "/" + p
+		}
+		if strings.EqualFold(d.Name(), ".git") || !w.all && g.ignored(p, d.Name(), d.IsDir()) {
 			continue
 		}
-		if err := w.visit(p, d); err != nil {
+		err := w.visit(p, d)
+		if err != nil && !errors.Is(err, errPass) {
 			return err
 		}
-		if !d.IsDir() || w.depth >= 0 && level >= w.depth || level >= maxDepth {
+		if err != nil || !d.IsDir() || w.depth >= 0 && level >= w.depth || level >= maxDepth {
 			continue
 		}
 		below, err := w.read(ctx, p)
@@ -81,7 +96,12 @@ func (w *walker) read(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	if !info.IsDir() {
 		return nil, &PathError{CodeKind, dir, dir + " is a " + kind(info.Mode()) + ", not a folder"}
 	}
-	f, err := w.tree.root.Open(dir)
+	opened, err := w.tree.root.Open(dir)
+	if err != nil {
+		return nil, failed(dir, err)
+	}
+	defer opened.Close()
+	f, err := plain(opened, filepath.Join(w.tree.real, filepath.FromSlash(dir)))
 	if err != nil {
 		return nil, failed(dir, err)
 	}
@@ -104,26 +124,35 @@ func (w *walker) read(ctx context.Context, dir string) ([]fs.DirEntry, error) {
 	return entries, nil
 }
 
-// ignoresAbove reads the .gitignore files of the folders above dir.
-func (w *walker) ignoresAbove(dir string) *ignores {
-	if w.all || dir == "." {
-		return nil
+// ignoresAbove reads the files with rules that lie in the folders above dir, and the repository's own.
+func (w *walker) ignoresAbove(dir string) ignores {
+	var g ignores
+	g.exclude = w.rules(".", ".git/info/exclude", nil)
+	if dir == "." {
+		return g
 	}
-	g := w.ignoresOf(".", nil)
+	g = w.ignoresOf(".", g, nil)
 	for i, c := range dir {
 		if c == '/' {
-			g = w.ignoresOf(dir[:i], g)
+			g = w.ignoresOf(dir[:i], g, nil)
 		}
 	}
 	return g
 }
 
-// ignoresOf puts the .gitignore of dir, if it has one, upon those above.
-func (w *walker) ignoresOf(dir string, above *ignores) *ignores {
-	if w.all {
-		return nil
+// ignoresOf puts the rules that lie in dir upon those above. has tells which files dir has; nil: nobody knows.
+func (w *walker) ignoresOf(dir string, above ignores, has func(name string) bool) ignores {
+	if has == nil || has(ignoreFile) {
+		above.ignore = w.rules(dir, path.Join(dir, ignoreFile), above.ignore)
 	}
-	p := path.Join(dir, ".gitignore")
+	if has == nil || has(gitIgnoreFile) {
+		above.git = w.rules(dir, path.Join(dir, gitIgnoreFile), above.git)
+	}
+	return above
+}
+
+// rules reads a file with rules for dir, if there is one.
+func (w *walker) rules(dir, p string, above *ruleFile) *ruleFile {
 	f, err := w.tree.Read(p, p, maxIgnoreFile) // a link is not followed, as Git does not
 	if err != nil {
 		return above
@@ -132,7 +161,7 @@ func (w *walker) ignoresOf(dir string, above *ignores) *ignores {
 	if len(rules) == 0 {
 		return above
 	}
-	return &ignores{dir, rules, above}
+	return &ruleFile{dir, rules, above}
 }
 
 // globber tells whether paths match a glob: one without a slash is matched with the name, others with the path below dir.
