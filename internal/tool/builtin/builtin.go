@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -31,7 +32,7 @@ type Options struct {
 	Tree *workspace.Tree
 	Env  []string // the whole environment of commands; see shell.Environ
 	// Rules are those in force. A search leaves out the files that they forbid to read, besides those that may hold
-	// secrets. nil: no rules.
+	// secrets; a list leaves out what they forbid to list. nil: no rules.
 	Rules func() policy.Rules
 	// Output finds a kept output of the task. Its errors are [ErrNoOutput], [ErrOutputGone], or fatal. nil: there are none.
 	Output func(ctx context.Context, id string) (Kept, error)
@@ -101,6 +102,21 @@ func (t target) action(name string, kind policy.EffectKind) policy.Action {
 		a.Effects = append(a.Effects, policy.Effect{Kind: kind, Target: t.rel})
 	}
 	return a
+}
+
+// forbidden tells which paths the rules in force keep from a tool that is asked about a folder above them.
+func (c *core) forbidden(name string) func(path string) bool {
+	var rules policy.Rules
+	if c.rules != nil {
+		rules = c.rules()
+	}
+	if !slices.ContainsFunc(rules.List, func(r policy.Rule) bool { return r.Verdict == policy.Deny }) {
+		return func(string) bool { return false }
+	}
+	return func(path string) bool {
+		a := policy.Action{Tool: name, Effects: []policy.Effect{{Kind: policy.Read, Target: path}}}
+		return policy.Decide(rules, a).Verdict == policy.Deny
+	}
 }
 
 // secret tells whether the file's content must stay out of previews and records.

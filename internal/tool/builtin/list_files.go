@@ -38,7 +38,7 @@ func (l listFiles) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 	if err != nil {
 		return nil, err
 	}
-	q := workspace.ListQuery{Path: t.rel, Depth: -1, Glob: a.Glob}
+	q := workspace.ListQuery{Path: t.rel, Depth: -1, Glob: a.Glob, Skip: l.forbidden("list_files")}
 	if a.Depth != nil {
 		q.Depth = *a.Depth
 	}
@@ -76,6 +76,7 @@ func (l listFiles) run(ctx context.Context, t target, q workspace.ListQuery) (*t
 	case len(found.Entries) == 0:
 		b.WriteString("[nothing there]\n")
 	}
+	leftOut(&b, "not listed, since rules forbid it", found.Skipped)
 	return &tool.Result{Content: b.String(), Cut: found.More}, nil
 }
 

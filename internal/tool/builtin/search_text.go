@@ -23,7 +23,7 @@ type searchText struct{ *core }
 
 // Spec implements [tool.Tool].
 func (searchText) Spec() event.ToolSpec {
-	return spec("search_text", searchTextText, `{"type":"object","properties":{"pattern":{"type":"string","description":"RE2"},"path":{"type":"string","description":"file or folder; default: the workspace"},"glob":{"type":"string","description":"which files, as *.go"},"ignore_case":{"type":"boolean"},"context":{"type":"integer","description":"lines around each match"},"limit":{"type":"integer","description":"matches, at most 100"}},"required":["pattern"]}`)
+	return spec("search_text", searchTextText, `{"type":"object","properties":{"pattern":{"type":"string","description":"RE2"},"path":{"type":"string","description":"file or folder; default: the workspace"},"glob":{"type":"string","description":"which files, as *.go"},"ignore_case":{"type":"boolean"},"context":{"type":"integer","description":"lines around each match, at most 10"},"limit":{"type":"integer","description":"matches, at most 100"}},"required":["pattern"]}`)
 }
 
 // Prepare implements [tool.Tool].
@@ -55,14 +55,8 @@ func (s searchText) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 
 // unreadable tells which files a search over a folder leaves out: its effect names the folder only.
 func (s searchText) unreadable() func(path string) bool {
-	if s.rules == nil {
-		return policy.Secret
-	}
-	rules := s.rules()
-	return func(path string) bool {
-		read := policy.Action{Tool: "read_file", Effects: []policy.Effect{{Kind: policy.Read, Target: path}}}
-		return policy.Secret(path) || policy.Decide(rules, read).Verdict == policy.Deny
-	}
+	searched, read := s.forbidden("search_text"), s.forbidden("read_file")
+	return func(path string) bool { return policy.Secret(path) || searched(path) || read(path) }
 }
 
 func (s searchText) run(ctx context.Context, t target, q workspace.SearchQuery) (*tool.Result, error) {
@@ -94,6 +88,7 @@ func (s searchText) run(ctx context.Context, t target, q workspace.SearchQuery) 
 	}
 	leftOut(&b, "not searched, since they may hold secrets or rules forbid it", found.Skipped)
 	leftOut(&b, "not searched, over 32 MiB", found.Large)
+	leftOut(&b, "not searched, binary", found.Binary)
 	return &tool.Result{Content: b.String(), Cut: found.More}, nil
 }
 
