@@ -103,7 +103,7 @@ func english() map[string]string {
 		"question.all":     "d (show all)",
 		"question.intent":  "the model says: %s",
 		"question.cut":     "… %d more lines, not shown",
-		"question.lasting": "always and never are about %s in this turn; pattern allows it until overt ends",
+		"question.lasting": "always and never are about %s in this turn; pattern allows it until overt ends (no other options, nothing outside the workspace)",
 		"question.never":   "never is about %s in this turn",
 		"question.this":    "exactly this",
 		"question.every":   "every use of %s",

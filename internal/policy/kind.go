@@ -51,7 +51,7 @@ func commandKind(text string) string {
 }
 
 // telling is how many leading words of a command say what it does, whatever follows: all of them, unless the program is
-// known to be harmless enough that its arguments may vary.
+// known to do much the same with any other operands.
 func telling(words []string) int {
 	if n := general(words); n > 0 {
 		return n
@@ -59,11 +59,12 @@ func telling(words []string) int {
 	return len(words)
 }
 
-// general is how many words name a use of a program that does much the same with any arguments; 0: none. It errs on the
-// narrow side: programs that delete, send, change rights or run what they are told are not here.
+// general is how many words name a use of a program that does much the same with any operands; 0: none. It errs on the
+// narrow side: programs that delete, send, change rights or run their operands are not here. What their options do is
+// another matter ("go test -exec", "git diff --output"): an answer that lasts lets no new ones through, see [Rule].
 func general(words []string) int {
 	switch words[0] {
-	case "ls", "cat", "head", "tail", "wc", "stat", "file", "du", "df", "pwd", "echo", "printf", "date", "which", "uname", "grep",
+	case "ls", "cat", "head", "tail", "wc", "stat", "du", "df", "pwd", "echo", "printf", "which", "uname", "grep",
 		"diff", "cmp", "basename", "dirname", "realpath", "readlink", "sha256sum", "md5sum", "touch", "mkdir", "gofmt", "pytest", "mypy":
 		return 1
 	}
@@ -103,6 +104,11 @@ func Lasting(r Rules, a Action) (Rule, bool) {
 	rule, err := ParseRule(Allow, Kind(a))
 	if err != nil || rule.tool == commandTool && rule.pattern == "" {
 		return Rule{}, false
+	}
+	for _, e := range a.Effects {
+		if words, ok := literalCommand(e.Target); ok && e.Kind == Run {
+			rule.given = append(rule.given, words...)
+		}
 	}
 	r.List = append(slices.Clip(r.List), rule)
 	return rule, Decide(r, a).Verdict == Allow

@@ -95,3 +95,44 @@ func TestKindCovers(t *testing.T) {
 		}
 	})
 }
+
+// TestLastingIsBounded: an answer to one command lets no new option through, and no path out of the workspace.
+func TestLastingIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		agreed, then string
+		want         policy.Verdict
+	}{
+		{"go test ./a", "go test ./b ./c/...", policy.Allow},
+		{"go test -race ./a", "go test -race ./b", policy.Allow},
+		{"go test ./a", "go test -exec ./evil ./a", policy.Ask},
+		{"go test -race ./a", "go test -race -toolexec=x ./a", policy.Ask},
+		{"go vet ./a", "go vet -vettool=./evil ./a", policy.Ask},
+		{"go build ./a", "go build -o /home/u/bin/ls ./a", policy.Ask},
+		{"git diff a", "git diff b", policy.Allow},
+		{"git diff", "git diff --output=../outside", policy.Ask},
+		{"git add a", "git add ../../x", policy.Ask},
+		{"git commit -m x", "git commit -m y", policy.Allow},
+		{"git commit -m x", "git commit --amend -F /etc/passwd", policy.Ask},
+		{"cargo build", "cargo build --config build.rustc-wrapper=x", policy.Ask},
+		{"pytest a", "pytest -p evil", policy.Ask},
+		{"gofmt -l a", "gofmt -w a", policy.Ask},
+		{"gofmt -w a", "gofmt -w b", policy.Allow},
+		{"gofmt -w a", "gofmt -w /home/u/src", policy.Ask},
+		{"touch a", "touch ~/x", policy.Ask},
+		{"mkdir a", "mkdir b/../../c", policy.Ask},
+		{"cat a", "cat /etc/passwd", policy.Ask},
+		{"cat /etc/hosts", "cat /etc/hosts b", policy.Allow},
+		{"grep a b", "grep -f/etc/passwd b", policy.Ask},
+	} {
+		r := policy.Rules{Profile: policy.AskFirst}
+		rule, ok := policy.Lasting(r, command(c.agreed))
+		if !ok {
+			t.Errorf("%s: nothing lasts", c.agreed)
+			continue
+		}
+		r.List = append(r.List, rule)
+		if d := policy.Decide(r, command(c.then)); d.Verdict != c.want {
+			t.Errorf("%s, then %s: %s, want %s", c.agreed, c.then, d.Verdict, c.want)
+		}
+	}
+}

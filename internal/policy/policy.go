@@ -62,6 +62,9 @@ type Rule struct {
 	pattern string   // "" matches every use of the tool
 	words   []string // of a command pattern, without quotes
 	prefix  bool     // the command pattern ended with ":*"
+	// given, if not nil, are the words of the command that a person has agreed to. The rule lets no other options through,
+	// and no other path that leads out of the workspace: what an option does, or a path, nobody has agreed to.
+	given []string
 }
 
 // Decision is a verdict with its grounds.

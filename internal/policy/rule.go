@@ -102,7 +102,7 @@ func (r Rule) allows(tool string, e Effect) bool {
 		return !hidden(e.Target) && parses(e.Target)
 	case e.Kind == Run:
 		words, ok := literalCommand(e.Target)
-		return ok && !hidden(e.Target) && r.matchWords(words)
+		return ok && !hidden(e.Target) && r.matchWords(words) && r.agreed(words)
 	case r.pattern == "":
 		return true
 	}
@@ -130,6 +130,18 @@ func (r Rule) mayForbid(s *script) bool {
 		return false
 	}
 	return s.opaque || slices.ContainsFunc(s.calls, func(c command) bool { return r.startsLike(c) != no })
+}
+
+// agreed tells whether a person who agreed to one command has agreed to this one.
+func (r Rule) agreed(words []string) bool {
+	return r.given == nil || !slices.ContainsFunc(words, func(w string) bool {
+		return !slices.Contains(r.given, w) && (strings.HasPrefix(w, "-") || slices.ContainsFunc(pathsIn(w), leadsOut))
+	})
+}
+
+// leadsOut tells whether a path may lead out of the folder that a command runs in.
+func leadsOut(p string) bool {
+	return path.IsAbs(p) || strings.HasPrefix(p, "~") || slices.Contains(strings.Split(p, "/"), "..")
 }
 
 func (r Rule) matchWords(words []string) bool {
