@@ -18,7 +18,7 @@ quick:                 ## all Go tests; needs Go and git only
 	$(GO) vet $(PKGS)
 	$(GO) test $(PKGS)
 
-setup:                 ## what the full tests need beyond Go: gcc and python3, installed where that is possible
+setup:                 ## what the full tests and the bench need beyond Go: gcc, python3, ripgrep, fd, installed where that is possible
 	scripts/setup
 
 test: setup            ## the tests under the race detector

@@ -27,7 +27,7 @@ func main() {
 		return
 	}
 	quick := flag.Bool("quick", false, "fewer rounds: a glance, not a figure to keep")
-	only := flag.String("only", "", "run one `PART`: start, loop, long, requests, stream, open, stop or binary")
+	only := flag.String("only", "", "run one `PART`: start, loop, long, requests, stream, open, stop, search or binary")
 	flag.Parse()
 	b := &bench{rounds: 15, only: *only}
 	if *quick {
@@ -89,6 +89,7 @@ func (b *bench) all() (err error) {
 		{"stream", b.stream},
 		{"open", b.open},
 		{"stop", b.stop},
+		{"search", b.search},
 		{"binary", b.binary},
 	} {
 		if b.only != "" && b.only != part.name {
