@@ -51,12 +51,13 @@ func readLine(data []byte) (l line, err error) {
 
 // conversation is a task whose inputs, and answers to questions, come as lines of JSON while it runs.
 type conversation struct {
-	p  *program
-	a  *app.App
-	in session.Input // of the next line
+	p *program
+	a *app.App
+	// Of the one who reads: the input of the next line, and the run that was started last.
+	in  session.Input
+	run string
 
 	mu     sync.Mutex
-	run    string          // under way, or the last
 	open   map[string]bool // questions
 	ended  bool            // no line will come any more
 	status int             // worst so far
@@ -104,7 +105,6 @@ func (p *program) converse(ctx context.Context, a *app.App, conf *config.Config,
 // show shows a run, and those that take up the queue after it.
 func (c *conversation) show(ctx context.Context, conf *config.Config, r session.Receipt) error {
 	for next, ok := r, true; ok; next, ok = c.a.Session.Next(next.Run) {
-		c.began(next.Run)
 		w := c.p.watch(ctx, c.a, &answeringView{c.p.view(conf.Output, c.a.Trace), c})
 		status, err := w.follow(next)
 		w.end()
@@ -131,7 +131,7 @@ func (c *conversation) read(ctx context.Context, first string, started chan<- se
 		}
 		c.in.Task = r.Task
 		if r.Queue == "" {
-			c.began(r.Run)
+			c.run = r.Run
 			select {
 			case started <- r:
 			case <-ctx.Done():
@@ -164,7 +164,7 @@ func (c *conversation) read(ctx context.Context, first string, started chan<- se
 					return err
 				}
 			case "stop":
-				err = c.a.Session.Stop(c.current())
+				err = c.a.Session.Stop(c.run)
 			case "decision":
 				err = c.a.Session.Answer(l.Question, tool.Reply{Choice: l.Choice, By: "person"})
 			}
@@ -180,18 +180,6 @@ func (c *conversation) read(ctx context.Context, first string, started chan<- se
 		return fmt.Errorf("%s", c.p.say.Say("task.input.read", err))
 	}
 	return nil
-}
-
-func (c *conversation) began(run string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.run = run
-}
-
-func (c *conversation) current() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.run
 }
 
 // worst keeps the status that counts among several.
@@ -210,7 +198,7 @@ func (c *conversation) end() {
 	defer c.mu.Unlock()
 	c.ended = true
 	for id := range c.open {
-		c.a.Session.Answer(id, tool.Reply{Choice: "none", By: "runtime"})
+		c.a.Session.Answer(id, tool.Reply{Choice: event.AnswerNone, By: "runtime"})
 	}
 }
 
@@ -225,7 +213,7 @@ func (v *answeringView) event(e trace.Event) error {
 	switch e.Payload.(type) {
 	case event.QuestionAsked:
 		if v.c.ended {
-			v.c.a.Session.Answer(e.Subject, tool.Reply{Choice: "none", By: "runtime"})
+			v.c.a.Session.Answer(e.Subject, tool.Reply{Choice: event.AnswerNone, By: "runtime"})
 		} else {
 			v.c.open[e.Subject] = true
 		}

@@ -168,7 +168,7 @@ func english() map[string]string {
 		"usage.meant":       "did you mean `overt %s`? (as a prompt: overt -- %q)",
 		"error.output":      "the output can't be written: %s",
 		"input.line":        "line %d of the input: %s",
-		"input.held":        "%d queued inputs were not sent, since the run did not complete; they are on record",
+		"input.held":        "queued and not sent, since the run did not complete: %d; on record",
 		"error.record":      "the record can't be kept: %s",
 		"error.record.hint": "free some space or check the state folder: %s",
 	}

@@ -7,14 +7,20 @@ import (
 	"overt/internal/tool"
 )
 
+// question is one that waits for its answer.
+type question struct {
+	reply   chan tool.Reply
+	options []string
+}
+
 // asker puts the dispatcher's questions where Answer finds them.
 type asker struct{ s *Session }
 
 // Ask implements [tool.Asker].
-func (a asker) Ask(ctx context.Context, _ event.Scope, id string, _ event.QuestionAsked, record func() error) (tool.Reply, error) {
+func (a asker) Ask(ctx context.Context, _ event.Scope, id string, q event.QuestionAsked, record func() error) (tool.Reply, error) {
 	c := make(chan tool.Reply, 1)
 	a.s.mu.Lock()
-	a.s.questions[id] = c
+	a.s.questions[id] = question{c, q.Options}
 	a.s.mu.Unlock()
 	defer func() {
 		a.s.mu.Lock()

@@ -17,7 +17,11 @@ const (
 )
 
 // item is an input that waits in this process.
-type item struct{ id, task, mode, text string }
+type item struct {
+	id, task, mode, text string
+	limits               event.Limits
+	late                 bool // it came after a stop of the run before it
+}
 
 // enqueue keeps an input for a task on which a run is under way; queued false: there is none.
 func (s *Session) enqueue(ctx context.Context, in Input) (r Receipt, queued bool, err error) {
@@ -39,7 +43,7 @@ func (s *Session) enqueue(ctx context.Context, in Input) (r Receipt, queued bool
 		return Receipt{}, false, err
 	}
 	if kept, ok := facts[0].Data.(event.QueueAdded); ok && facts[0].Subject == id { // else the key is known
-		s.waiting = append(s.waiting, item{id, in.Task, kept.Mode, kept.Text})
+		s.waiting = append(s.waiting, item{id, in.Task, kept.Mode, kept.Text, in.Limits, active.stopped})
 	}
 	return receipt(facts), true, nil
 }
@@ -51,6 +55,28 @@ func (s *Session) active(task string) *run {
 	for _, r := range s.runs {
 		if r.scope.Task == task && !r.closing && !s.closed {
 			return r
+		}
+	}
+	return nil
+}
+
+// settle waits for runs that have ended and take nothing more, but have not let go of the lease yet.
+func (s *Session) settle(ctx context.Context) error {
+	s.queueing.Lock()
+	s.mu.Lock()
+	var ending []*run
+	for _, r := range s.runs {
+		if r.closing && r.next == nil {
+			ending = append(ending, r)
+		}
+	}
+	s.mu.Unlock()
+	s.queueing.Unlock()
+	for _, r := range ending {
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return ctx.Err()
 		}
 	}
 	return nil
@@ -73,27 +99,27 @@ func (s *Session) steer(task string) (out []agent.Steer) {
 }
 
 // follow ends a run for the queue. If it completed and something waits for its task, that becomes the input of the next
-// run, which gets what the run had. Else what waits is held: a person who stopped a run, or sees it fail, may want to say
-// something else.
+// run, which gets what the run had. Else what waits is held, but for what was said after the stop: a person who stopped a run, or
+// sees it fail, may want to say something else.
 func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, error) {
 	s.queueing.Lock()
 	defer s.queueing.Unlock()
 	var next *item
 	var held []event.Draft
-	var rest []item
+	var rest, others []item // of this task after next, and of others
 	for _, i := range s.waiting {
 		switch {
 		case i.task != r.scope.Task:
+			others = append(others, i)
+		case next != nil:
 			rest = append(rest, i)
-		case completed && next == nil && !s.isClosed():
+		case (completed || i.late) && !s.isClosed():
 			next = &i
-		case completed && next != nil:
-			rest = append(rest, i)
 		default:
 			held = append(held, event.Draft{Subject: i.id, Data: event.QueueChanged{State: event.QueueHeld, By: "runtime"}})
 		}
 	}
-	s.waiting, r.closing = rest, true
+	s.waiting, r.closing = others, true
 	ctx := context.Background()
 	if next == nil {
 		if len(held) == 0 {
@@ -102,7 +128,7 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 		_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id, Task: r.scope.Task}, Facts: held})
 		return nil, err
 	}
-	n := s.newRun(r.scope.Task, r.limits)
+	n := s.newRun(r.scope.Task, next.limits)
 	facts, err := s.o.Store.Append(ctx, event.Batch{Scope: n.scope, Facts: []event.Draft{
 		{Subject: n.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: n.limits, DryRun: s.o.DryRun}},
 		n.message(next.text, next.id),
@@ -111,6 +137,7 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 		n.cancel()
 		return nil, err
 	}
+	s.waiting = append(s.waiting, rest...)
 	for _, f := range facts {
 		thread.Apply(f)
 	}

@@ -204,3 +204,67 @@ func TestQueueWithoutARun(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestStopFollows: a stop reaches the run that took up the queue, and what is said after it is not held.
+func TestStopFollows(t *testing.T) {
+	p := newPlace(t)
+	gate := make(chan struct{})
+	s, st := p.open(false, when(gate, says("one")), hangs, says("three"))
+	first := submit(t, s, session.Input{Text: "a", Origin: "person"})
+	second := submit(t, s, session.Input{Task: first.Task, Text: "b", Mode: session.ModeQueue, Limits: event.Limits{Steps: 7}})
+	close(gate)
+	f := await(t, st, func(f event.Fact) bool { return f.Kind == event.KindCallStarted && f.Scope.Run != first.Run })
+	if second.Queue == "" || f.Scope.Run == second.Run {
+		t.Fatalf("%+v was not queued", second)
+	}
+	if err := s.Stop(first.Run); err != nil {
+		t.Fatal(err)
+	}
+	third := submit(t, s, session.Input{Task: first.Task, Text: "c", Mode: session.ModeQueue})
+	for _, last := range []string{first.Run, third.Run} { // it was queued, or the stopped run had ended by then
+		for ok := true; ok; {
+			if err := s.Wait(context.Background(), last); err != nil {
+				t.Fatal(err)
+			}
+			var next session.Receipt
+			if next, ok = s.Next(last); ok {
+				last = next.Run
+			}
+		}
+	}
+	runs, err := st.Runs(context.Background(), first.Task)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range runs {
+		got = append(got, r.Status)
+	}
+	if want := []string{store.RunCompleted, store.RunCancelled, store.RunCompleted}; !slices.Equal(got, want) {
+		t.Errorf("runs ended %q, want %q; waiting %q", got, want, queue(t, st, first.Task))
+	}
+	accepted := await(t, st, func(x event.Fact) bool { return x.Kind == event.KindRunAccepted && x.Scope.Run == f.Scope.Run })
+	if l := accepted.Data.(event.RunAccepted).Limits; l.Steps != 7 {
+		t.Errorf("the limits of the input became %+v", l)
+	}
+}
+
+// TestWrongAnswer: what was not offered is no answer, and leaves the question open.
+func TestWrongAnswer(t *testing.T) {
+	p := newPlace(t)
+	s, st := p.open(true, callsTool, says("done"))
+	r := submit(t, s, session.Input{Text: "go", Origin: "person"})
+	q := await(t, st, kind(event.KindQuestionAsked))
+	var wrong *session.OptionError
+	for _, choice := range []string{"Yes", "sure", "", event.AnswerNone, event.AnswerVoid} {
+		if err := s.Answer(q.Subject, tool.Reply{Choice: choice, By: "person"}); !errors.As(err, &wrong) {
+			t.Errorf("%q: %v", choice, err)
+		}
+	}
+	if err := s.Answer(q.Subject, tool.Reply{Choice: event.AnswerYes, By: "person"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Wait(context.Background(), r.Run); err != nil || p.ran.Load() != 1 {
+		t.Errorf("%v, ran %d times", err, p.ran.Load())
+	}
+}

@@ -8,7 +8,7 @@
 // workspace; another process that holds it makes Submit fail with a *store.HeldError. Runs go on in a goroutine of
 // their own until they end; Close stops and awaits them. All methods are safe for concurrent use.
 //
-//	Submit ─▶ lease ─▶ recover ─▶ accept batch ─▶ goroutine: thread ─▶ agent.Turn ─▶ lease freed ─▶ Wait returns
+//	Submit ─▶ lease ─▶ recover ─▶ accept batch ─▶ goroutine: thread ─▶ agent.Turn ─▶ next of the queue, or lease freed ─▶ Wait returns
 package session
 
 import (
@@ -93,6 +93,17 @@ var (
 	ErrAnswered = errors.New("the question is no longer open")
 )
 
+// OptionError says that a question does not take an answer, which leaves it open.
+type OptionError struct {
+	Choice  string
+	Options []string
+}
+
+// Error implements error.
+func (e *OptionError) Error() string {
+	return fmt.Sprintf("%q is no answer to this question; it takes %s", e.Choice, strings.Join(e.Options, ", "))
+}
+
 // Session is one run of the program on a workspace.
 type Session struct {
 	o  Options
@@ -102,7 +113,7 @@ type Session struct {
 	announced bool
 	closed    bool
 	runs      map[string]*run
-	questions map[string]chan tool.Reply
+	questions map[string]question     // open ones
 	grants    map[string]*tool.Grants // answers that last, by task
 	watchers  map[chan event.Delta]bool
 	streaming string             // the subject whose texts are arriving
@@ -119,6 +130,7 @@ type run struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 	err     error
+	stopped bool     // by a person
 	closing bool     // takes nothing any more that is queued
 	next    *Receipt // the run that took up the queue
 }
@@ -146,7 +158,7 @@ func (r *run) message(text, queue string) event.Draft {
 // Open makes a session. Nothing is written before the first input.
 func Open(o Options) *Session {
 	return &Session{
-		o: o, id: o.NewID("ses_"), runs: map[string]*run{}, questions: map[string]chan tool.Reply{}, grants: map[string]*tool.Grants{},
+		o: o, id: o.NewID("ses_"), runs: map[string]*run{}, questions: map[string]question{}, grants: map[string]*tool.Grants{},
 		watchers: map[chan event.Delta]bool{}, streams: map[string]*stream{},
 	}
 }
@@ -165,6 +177,9 @@ func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
 	if in.Mode != ModeStart {
 		if r, queued, err := s.enqueue(ctx, in); queued || err != nil {
 			return r, err
+		}
+		if err := s.settle(ctx); err != nil {
+			return Receipt{}, err
 		}
 	}
 	lease, err := s.o.Store.Lease(ctx, "turn", s.id)
@@ -251,7 +266,7 @@ func receipt(accepted []event.Fact) Receipt {
 
 // fingerprint tells inputs apart without keeping them.
 func fingerprint(in Input) string {
-	sum := sha256.Sum256([]byte(in.Task + "\x00" + in.Text))
+	sum := sha256.Sum256([]byte(in.Task + "\x00" + in.Mode + "\x00" + in.Text))
 	return string(sum[:])
 }
 
@@ -341,8 +356,8 @@ func (s *Session) thread(ctx context.Context, task string) (*prompt.Thread, erro
 	return t, nil
 }
 
-// Wait returns when a run of this session has ended and its lease is free. Its error means that the record could not be
-// kept; how the run ended is in the record.
+// Wait returns when a run of this session has ended, and its lease is free or has passed to the run that took up the queue
+// ([Session.Next]). Its error means that the record could not be kept; how the run ended is in the record.
 func (s *Session) Wait(ctx context.Context, id string) error {
 	s.mu.Lock()
 	r := s.runs[id]
@@ -358,11 +373,17 @@ func (s *Session) Wait(ctx context.Context, id string) error {
 	}
 }
 
-// Stop asks a run to end; it ends as cancelled with every outcome recorded. Wait tells when.
+// Stop asks a run to end, or the one that is under way after it if it has passed on to the queue: the one who stops may not
+// have heard of that yet. The run ends as cancelled with every outcome recorded. Wait tells when.
 func (s *Session) Stop(id string) error {
+	s.queueing.Lock()
+	defer s.queueing.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := s.runs[id]
+	for r != nil && r.next != nil {
+		r = s.runs[r.next.Run]
+	}
 	if r == nil {
 		return ErrNoRun
 	}
@@ -370,31 +391,38 @@ func (s *Session) Stop(id string) error {
 	case <-r.done:
 		return ErrNoRun
 	default:
+		r.stopped = true
 		r.cancel()
 		return nil
 	}
 }
 
-// Answer answers an open question. The first answer counts.
+// Answer answers an open question. The first answer counts; one that was not offered does not, and is an *[OptionError].
+// Only the runtime can say that nobody is there.
 func (s *Session) Answer(id string, reply tool.Reply) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.questions[id]
-	if c == nil {
+	q, open := s.questions[id]
+	if !open {
 		return ErrAnswered
 	}
+	if !slices.Contains(q.options, reply.Choice) && (reply.Choice != event.AnswerNone || reply.By != "runtime") {
+		return &OptionError{reply.Choice, q.options}
+	}
 	delete(s.questions, id)
-	c <- reply // buffered: the one who asked takes it or is gone
+	q.reply <- reply // buffered: the one who asked takes it or is gone
 	return nil
 }
 
 // Close stops all runs, awaits them until ctx ends, and records the end of the session. Nothing is accepted afterwards.
 func (s *Session) Close(ctx context.Context) error {
+	s.queueing.Lock() // so that no run follows another one unseen
 	s.mu.Lock()
 	s.closed = true
 	runs := slices.Collect(maps.Values(s.runs))
 	announced := s.announced
 	s.mu.Unlock()
+	s.queueing.Unlock()
 	for _, r := range runs {
 		r.cancel()
 	}
