@@ -74,7 +74,7 @@ func (b *budget) observe(f event.Fact) {
 	}
 }
 
-// files refuses a call that would change one file more than the limit.
+// files refuses a call that would change one file more than the limit. Calls are prepared while no other one runs.
 func (b *budget) files(p *tool.Prepared) *tool.Refusal {
 	if b.Files == 0 || len(b.changed) < b.Files {
 		return nil

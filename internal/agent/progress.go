@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 
 	"overt/internal/event"
 )
@@ -74,7 +76,10 @@ func canonical(args string) string {
 	d := json.NewDecoder(bytes.NewReader([]byte(args)))
 	d.UseNumber()
 	var v any
-	if d.Decode(&v) != nil || d.More() {
+	if d.Decode(&v) != nil {
+		return args
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return args
 	}
 	out, err := json.Marshal(v) // keys of maps come sorted

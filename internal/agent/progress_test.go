@@ -158,3 +158,22 @@ func TestUnseenTextMayComeAgain(t *testing.T) {
 		t.Errorf("%+v", out.Fact.Data)
 	}
 }
+
+// TestSameLongOutput: the name under which an output is kept is new each time, and nothing new.
+func TestSameLongOutput(t *testing.T) {
+	var script []reply
+	for range 20 {
+		script = append(script, calls(llm.ToolCalls, call("a", "look", `{"path":"x"}`)))
+	}
+	s := &scene{model: &model{script: append(script, says("done"))}}
+	n := 0
+	s.during = func(context.Context) (*tool.Result, error) {
+		n++
+		id := fmt.Sprint("out_1-", n)
+		return &tool.Result{Content: "head\n[read_output " + id + " shows all]\ntail", Cut: true, Output: &event.Output{ID: id, Bytes: 9}}, nil
+	}
+	out := s.turn(t, context.Background())
+	if p, ok := out.Fact.Data.(event.RunFailed); !ok || p.Code != "no-progress" || p.Steps != 5 {
+		t.Errorf("ended with %+v", out.Fact.Data)
+	}
+}

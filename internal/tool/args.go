@@ -71,10 +71,16 @@ func object(data []byte) (v map[string]any, err error) {
 	if v == nil {
 		return nil, errors.New("null")
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if more(d) {
 		return nil, errors.New("more follows it")
 	}
 	return v, nil
+}
+
+// more tells whether anything but white space is left.
+func more(d *json.Decoder) bool {
+	_, err := d.Token()
+	return !errors.Is(err, io.EOF)
 }
 
 // coerce gives members of the arguments the type that the schema's top level wants, where their value has one reading.
@@ -113,7 +119,7 @@ func reading(v any, want string) (any, bool) {
 		var x any
 		d := json.NewDecoder(strings.NewReader(s))
 		d.UseNumber()
-		if d.Decode(&x) != nil || d.More() {
+		if d.Decode(&x) != nil || more(d) {
 			return nil, false
 		}
 		_, isList := x.([]any)

@@ -137,7 +137,7 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft) ([]
 	}
 	answer := event.QuestionAnswered{Choice: reply.Choice, By: reply.By}
 	if reply.Choice != event.AnswerNone && !slices.Contains(q.Options, reply.Choice) {
-		answer.Choice = event.AnswerNo
+		answer.Choice = event.AnswerNo // an asker that does not look lets nothing through
 	}
 	outcome := b.answered(id, j, &answer)
 	return []event.Draft{{Subject: id, Data: answer}}, outcome

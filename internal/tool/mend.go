@@ -12,7 +12,9 @@ func mend(text []byte) []byte {
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
-		case inString && c == '\\' && i+1 < len(text) && text[i+1] >= ' ':
+		case inString && c == '\\' && i+1 < len(text) && text[i+1] < ' ':
+			return text // a continued line, or a backslash and a line end: nobody knows
+		case inString && c == '\\' && i+1 < len(text):
 			out = append(out, c, text[i+1])
 			i++
 			continue
@@ -21,7 +23,7 @@ func mend(text []byte) []byte {
 		case inString && c < ' ':
 			out = append(out, escaped(c)...)
 			continue
-		case !inString && c == ',' && closes(text[i+1:]):
+		case !inString && c == ',' && closes(text[i+1:]) && follows(out):
 			continue
 		}
 		out = append(out, c)
@@ -44,6 +46,12 @@ func unfence(text []byte) []byte {
 func closes(rest []byte) bool {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	return len(rest) > 0 && (rest[0] == '}' || rest[0] == ']')
+}
+
+// follows tells whether a value stands before a comma.
+func follows(before []byte) bool {
+	before = bytes.TrimRight(before, " \t\r\n")
+	return len(before) > 0 && !bytes.ContainsRune([]byte("{[,"), rune(before[len(before)-1]))
 }
 
 func escaped(c byte) string {
