@@ -8,13 +8,21 @@ import (
 
 // Placeholder refuses new text with a line that stands for text left out ("// ... existing code ...", "# rest of the file
 // unchanged"), unless old text has that line too. The words that it takes for such a line are few, so that a comment which
-// says something is none. The error is an *EditError.
+// says something is none; they may be said in more ways where much of the old text would go. What stands in a fence of
+// Markdown is an example. The error is an *EditError.
 func Placeholder(what, with, old string) error {
-	n := 0
+	says := placeholder
+	if strings.Count(old, "\n") > 2*strings.Count(with, "\n")+10 {
+		says = likely
+	}
+	n, fenced := 0, false
 	for line := range strings.Lines(with) {
 		n++
-		key := placeholder(line)
-		if key == "" || slices.ContainsFunc(strings.Split(old, "\n"), func(l string) bool { return placeholder(l) == key }) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+		}
+		key := says(line)
+		if fenced || key == "" || slices.ContainsFunc(strings.Split(old, "\n"), func(l string) bool { return says(l) == key }) {
 			continue
 		}
 		return refuse(codePlaceholder, "line %d of %s, %q, stands for text that is left out, and would be put into the file as it is; nothing was written. Give the text itself, or change only the part that differs with edit_file", n, what, shorten(strings.TrimSpace(line), 80))
@@ -39,6 +47,26 @@ func placeholder(line string) string {
 	case dots && (some(words, rests) || some(words, others) || some(words, states)):
 	case some(words, rests) && some(words, wholes) && some(words, states):
 	default:
+		return ""
+	}
+	return strings.Join(words, " ") + "..."
+}
+
+// likely gives what a line says that may well stand for omitted text, in a comment or between ellipses.
+func likely(line string) string {
+	if key := placeholder(line); key != "" {
+		return key
+	}
+	line = strings.TrimSpace(strings.ReplaceAll(line, "…", "..."))
+	body, ok := comment(line)
+	if !ok && !strings.HasPrefix(line, "...") && !strings.HasPrefix(line, "[...") {
+		return ""
+	}
+	if !ok {
+		body = line
+	}
+	words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	if len(words) < 2 || !only(words, rests, others, wholes, parts, states, fillers) || !some(words, rests) && !some(words, others) && !some(words, states) {
 		return ""
 	}
 	return strings.Join(words, " ") + "..."

@@ -46,3 +46,28 @@ func TestPlaceholders(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestLikelyPlaceholders: where most of a file would go, less is enough; where little would, it is a comment like any.
+func TestLikelyPlaceholders(t *testing.T) {
+	old := strings.Repeat("a line of the file\n", 200)
+	for _, line := range []string{
+		"<!-- rest of the file -->", "# [remaining methods unchanged]", "... existing code ...", "// existing code here",
+		"// keep everything else the same", "// ... rest of the file",
+	} {
+		var e *workspace.EditError
+		if err := workspace.Placeholder("content", "a\n"+line+"\n", old); !errors.As(err, &e) || e.Code != "placeholder" {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	for _, line := range []string{"// The rest of the arguments are passed to the child", "# same", "...", "// reads the existing file", "x = 1"} {
+		if err := workspace.Placeholder("content", "a\n"+line+"\n", old); err != nil {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+	if err := workspace.Placeholder("content", strings.Repeat("b\n", 150)+"// existing code here\n", old); err != nil {
+		t.Errorf("most of it is there: %v", err)
+	}
+	if err := workspace.Placeholder("content", "Call it so:\n\n```go\nfunc f() {\n\t// ...\n}\n```\n", ""); err != nil {
+		t.Errorf("an example: %v", err)
+	}
+}
