@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"overt/internal/event"
 )
@@ -44,7 +45,11 @@ func (p *progress) step(calls []event.ToolCall, outcomes map[string]event.ToolCo
 	for _, c := range calls {
 		key := sha256.Sum256([]byte(c.Name + "\x00" + canonical(c.Args)))
 		o := outcomes[c.ID]
-		outcome := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", o.Status, o.Code, o.Content))
+		content := o.Content
+		if o.Output != nil { // its name is new each time
+			content = strings.ReplaceAll(content, o.Output.ID, "")
+		}
+		outcome := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s", o.Status, o.Code, content))
 		r := p.seen[key]
 		switch {
 		case r == nil:

@@ -163,7 +163,7 @@ func TestUnseenTextMayComeAgain(t *testing.T) {
 func TestSameLongOutput(t *testing.T) {
 	var script []reply
 	for range 20 {
-		script = append(script, calls(llm.ToolCalls, call("a", "look", `{"path":"x"}`)))
+		script = append(script, calls(llm.ToolCalls, call("a", "change", `{"path":"x","n":1}`)))
 	}
 	s := &scene{model: &model{script: append(script, says("done"))}}
 	n := 0
