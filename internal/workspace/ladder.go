@@ -30,10 +30,10 @@ type step struct {
 }
 
 // ladder gives the steps in order, each made when it is come to. Nobody sees line ends, so that one who wants every place
-// means those with either: then the first step is only for files in which all are LF.
+// means those with either: then the first step is only for text without any, and for files in which all are LF.
 func (t *text) ladder(old string, every bool) iter.Seq[*step] {
 	return func(yield func(*step) bool) {
-		if !(every && t.crlf) && !yield(&step{how: HowExact, matches: t.exact(old)}) {
+		if !(every && t.crlf && strings.Contains(old, "\n")) && !yield(&step{how: HowExact, matches: t.exact(old)}) {
 			return
 		}
 		lf := strings.ReplaceAll(old, "\r\n", "\n")

@@ -19,6 +19,7 @@ func TestLadder(t *testing.T) {
 		{"exact before line ends", "a\r\nb\r\na\nb\n", workspace.Edit{Old: "a\nb", New: "x\ny"}, "a\r\nb\r\nx\ny\n", workspace.HowExact},
 		{"exact with CR LF", "a\r\nb\r\na\nb\n", workspace.Edit{Old: "a\r\nb", New: "x\r\ny"}, "x\r\ny\r\na\nb\n", workspace.HowExact},
 		{"all means both line ends", "a\r\nb\r\na\nb\n", workspace.Edit{Old: "a\nb", New: "x\ny", All: true}, "x\r\ny\r\nx\ny\n", workspace.HowEnds},
+		{"all of a text without line ends", "a\r\nb a\r\n", workspace.Edit{Old: "a", New: "x", All: true}, "x\r\nb x\r\n", workspace.HowExact},
 		{"line ends", "a\r\nb\r\n", workspace.Edit{Old: "a\nb", New: "x\ny\nz"}, "x\r\ny\r\nz\r\n", workspace.HowEnds},
 		{"no match begins inside CR LF", "stay\r\ndrop", workspace.Edit{Old: "\ndrop"}, "stay", workspace.HowEnds},
 		{"no match ends inside CR LF", "a\r\nb", workspace.Edit{Old: "a\r\n", New: "x\r\n"}, "x\r\nb", workspace.HowExact},
