@@ -163,39 +163,46 @@ func (in *indent) of(space, mine, theirs string) (string, bool) {
 }
 
 // units gives a step of indentation of the text and the same one of the file, "" where both are the same: from the first
-// two indentations that the old text has, or from its only one and the new text.
+// two indentations that the old text has, or from its only one and the new text. The only one may be of another depth in
+// the file, and then it says nothing of a step.
 func (in *indent) units(with string) (mine, theirs string) {
 	p := in.pairs[0]
 	if len(in.pairs) > 1 {
 		q := in.pairs[1]
 		return reduced(q[0][len(p[0]):], q[1][len(p[1]):])
 	}
-	tabs := strings.Contains(p[1], "\t")
-	if p[0] != "" {
-		if p[1] == "" || tabs == strings.Contains(p[0], "\t") {
-			return "", ""
-		}
-		return reduced(p[0], p[1])
+	more, tabs := deeper(with, p[0]), strings.Contains(p[1], "\t")
+	if p[1] == "" || tabs == strings.Contains(p[0]+more, "\t") {
+		return "", ""
 	}
-	deeper := shallowest(with)
+	if p[0] != "" && (more == "" || !tabs) {
+		mine, theirs = reduced(p[0], p[1])
+		if more == "" || theirs != "" && len(theirs) <= maxStep {
+			return mine, theirs
+		}
+	}
 	switch {
-	case deeper == "" || p[1] == "" || tabs == strings.Contains(deeper, "\t"):
+	case more == "":
 		return "", ""
 	case tabs:
-		return deeper, "\t"
+		return more, "\t"
 	case len(p[1])%4 == 0:
 		return "\t", "    "
 	}
 	return "\t", p[1]
 }
 
-// shallowest gives the shortest white space with which a line begins that begins with some.
-func shallowest(text string) string {
+// maxStep is how many spaces are taken for one step of indentation where more could be several.
+const maxStep = 4
+
+// deeper gives the shortest white space that a line begins with beyond the given one.
+func deeper(text, space string) string {
 	out := ""
 	for line := range strings.Lines(text) {
 		body := strings.TrimLeft(line, blanks)
-		if n := len(line) - len(body); n > 0 && body != "\n" && body != "" && (out == "" || n < len(out)) {
-			out = line[:n]
+		more, ok := strings.CutPrefix(line[:len(line)-len(body)], space)
+		if ok && more != "" && body != "\n" && body != "" && (out == "" || len(more) < len(out)) {
+			out = more
 		}
 	}
 	return out
