@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
@@ -57,15 +58,18 @@ func (t *text) fit(v *view, at, end int, lines []string) (match, bool) {
 	start := t.starts[row]
 	for i := 1; i < len(lines); i++ {
 		if body := strings.TrimLeft(lines[i], blanks); body != "" && body != "\n" {
-			if !in.add(lines[i][:len(lines[i])-len(body)], t.indentation(t.starts[row+i])) {
+			theirs, ok := t.indentation(t.starts[row+i])
+			if !ok || !in.add(lines[i][:len(lines[i])-len(body)], theirs) {
 				return match{}, false
 			}
 		}
 	}
 	mine := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], blanks))]
-	theirs := t.indentation(start)
+	theirs, ok := t.indentation(start)
 	switch whole := (&indent{pairs: slices.Clone(in.pairs)}); {
 	case strings.Trim(lines[0], blanks+"\n") == "":
+	case !ok:
+		return match{}, false
 	case whole.add(mine, theirs) && whole.nested():
 		in = whole
 	case mine == "" && len(in.pairs) > 0:
@@ -77,13 +81,15 @@ func (t *text) fit(v *view, at, end int, lines []string) (match, bool) {
 	return match{from: start, to: to, indent: in}, in.nested()
 }
 
-// indentation is the white space with which a line begins.
-func (t *text) indentation(at int) string {
+// indentation is the white space with which a line begins. ok is false if some of it is not ASCII, as paragraphs of Chinese
+// have it: no unit of it can be told, and it would be lost.
+func (t *text) indentation(at int) (space string, ok bool) {
 	end := at
 	for end < len(t.data) && strings.IndexByte(blanks, t.data[end]) >= 0 {
 		end++
 	}
-	return string(t.data[at:end])
+	r, _ := utf8.DecodeRune(t.data[end:])
+	return string(t.data[at:end]), fold(r) != ' '
 }
 
 // add takes a pair in, if it does not contradict another.

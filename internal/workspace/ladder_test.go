@@ -109,6 +109,9 @@ func TestLadderRefuses(t *testing.T) {
 		{"numbers in some new lines", "a\nb\n", workspace.Edit{Old: "1\ta\n2\tb", New: "1\tx\ny"}, "numbers", "leave the numbers out of both"},
 		{"numbers that don't follow", "a\nb\n", workspace.Edit{Old: "1\ta\n3\tb", New: "x"}, "no_match", ""},
 		{"numbers in some old lines", "a\nb\n", workspace.Edit{Old: "1\ta\nb", New: "x"}, "no_match", ""},
+		{"indentation that is not ASCII", "　　第一段。\n　　第二段。", workspace.Edit{Old: "    第一段。", New: "    第一段!"}, "no_match", "line 1 differs only in white space"},
+		{"indentation that is not ASCII, second line", "a:\n\u00A0\u00A0b\n", workspace.Edit{Old: "a:\n    b\n", New: "a:\n    c\n"}, "no_match", "lines 1-2 differ only in white space"},
+		{"indentation that is partly ASCII", "\t\u00A0b\n", workspace.Edit{Old: "    b\n", New: "    c\n"}, "no_match", "white space"},
 		{"already so", "“a”\n", workspace.Edit{Old: `"a"`, New: "“a”"}, "same", "line 1 already has the text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
