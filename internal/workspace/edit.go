@@ -85,7 +85,10 @@ func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
 	if err := checkLines(e.Lines, t.lines()); err != nil {
 		return Edited{}, err
 	}
-	if _, err := enc.Encode(e.New); err != nil && !(enc.stray && enc.name != "" && strings.Contains(e.Old, "\uFFFD")) {
+	if enc.stray && strings.Contains(e.Old, "\uFFFD") {
+		return Edited{}, refuse(codeEncoding, "U+FFFD in old_string only stands for bytes of the file that can't be shown, so it can't be looked for; choose old_string without the lines that have it, or change those bytes with run_command")
+	}
+	if _, err := enc.Encode(e.New); err != nil {
 		return Edited{}, err
 	}
 	out, err := t.replace(ctx, data, enc, e)

@@ -112,6 +112,9 @@ func TestLadderRefuses(t *testing.T) {
 		{"indentation that is not ASCII", "　　第一段。\n　　第二段。", workspace.Edit{Old: "    第一段。", New: "    第一段!"}, "no_match", "line 1 differs only in white space"},
 		{"indentation that is not ASCII, second line", "a:\n\u00A0\u00A0b\n", workspace.Edit{Old: "a:\n    b\n", New: "a:\n    c\n"}, "no_match", "lines 1-2 differ only in white space"},
 		{"indentation that is partly ASCII", "\t\u00A0b\n", workspace.Edit{Old: "    b\n", New: "    c\n"}, "no_match", "white space"},
+		{"copied as stray bytes are shown", "日本\xff a\n", workspace.Edit{Old: "日本\uFFFD a", New: "x"}, "encoding", "choose old_string without"},
+		{"copied as stray bytes are shown, to keep them", "日本\xff a\n", workspace.Edit{Old: "日本\uFFFD a", New: "日本\uFFFD b"}, "encoding", "choose old_string without"},
+		{"copied as bytes of an unknown encoding are shown", "\xff\x01 a\n", workspace.Edit{Old: "\uFFFD\x01 a", New: "x"}, "encoding", "choose old_string without"},
 		{"already so", "“a”\n", workspace.Edit{Old: `"a"`, New: "“a”"}, "same", "line 1 already has the text"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
