@@ -37,6 +37,9 @@ type Edit struct {
 	Lines []int
 	// All replaces every match in the file. If Lines is given too, at least one match must start on them.
 	All bool
+	// whole says that a match begins with a line, or behind its byte order mark or indentation, and that a place on
+	// another line than Lines is none.
+	whole bool
 }
 
 // Edited is what an [Edit] made. Lines says where the replaced text started, from 1, each line once.
@@ -64,7 +67,7 @@ func refuse(code, format string, a ...any) error {
 // Every byte of the file outside the lines that Old and New do not share stays as it is, whatever its encoding; a missing
 // final newline stays missing, and a byte order mark, which nobody sees, stays whether the texts have one or not. New text
 // is put in in the file's encoding, with the line ends of its place, and, where Old was found but for its indentation, with
-// that of the file. Line numbers of read_file are taken off both texts if Old is found only without.
+// that of the file. Line numbers of read_file are taken off both texts if Old is found only without, and on those lines.
 //
 // The error is an *EditError, and then nothing is changed.
 func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
@@ -94,11 +97,13 @@ func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
 	out, err := t.replace(ctx, data, enc, e)
 	var miss *EditError
 	if errors.As(err, &miss) && miss.Code == codeNoMatch {
-		plain, ok, wrong := unnumbered(e)
-		if wrong != nil {
-			return Edited{}, wrong
-		}
-		if ok {
+		if plain, ok, wrong := unnumbered(e); ok {
+			if _, _, lost := t.choose(ctx, plain); lost != nil {
+				return Edited{}, err // numbers of the file's own, perhaps
+			}
+			if wrong != nil {
+				return Edited{}, wrong
+			}
 			out, err = t.replace(ctx, data, enc, plain)
 			out.Numbered = true
 		}
@@ -196,7 +201,7 @@ func Apart(how string) string {
 func (t *text) choose(ctx context.Context, e Edit) ([]match, string, error) {
 	lines := slices.Compact(slices.Sorted(slices.Values(e.Lines)))
 	for s := range t.ladder(e.Old, e.All) {
-		all, pinned, out := t.collect(s, lines, e.All)
+		all, pinned, out := t.collect(s, lines, e)
 		like := Apart(s.how)
 		switch {
 		case s.gaveUp:
@@ -217,23 +222,33 @@ func (t *text) choose(ctx context.Context, e Edit) ([]match, string, error) {
 
 // collect takes the matches of a step: every one that does not overlap an earlier one, or the first that starts on one of
 // the lines, if there are any. It counts all of them, and those on the lines.
-func (t *text) collect(s *step, lines []int, every bool) (all, pinned matches, out []match) {
+func (t *text) collect(s *step, lines []int, e Edit) (all, pinned matches, out []match) {
 	line, end := 0, 0
 	for m := range s.matches {
 		for line < len(t.starts) && t.starts[line] <= m.from {
 			line++
 		}
-		all.add(line)
 		_, here := slices.BinarySearch(lines, line)
-		if here = here || len(lines) == 0; here {
+		here = here || len(lines) == 0
+		if e.whole && !(here && t.begins(m, line)) {
+			continue
+		}
+		all.add(line)
+		if here {
 			pinned.add(line)
 		}
-		if every && m.from >= end || !every && here && pinned.count == 1 {
+		if e.All && m.from >= end || !e.All && here && pinned.count == 1 {
 			out = append(out, m)
 			end = m.to
 		}
 	}
 	return all, pinned, out
+}
+
+// begins tells whether a match is at the beginning of a line. Those that differ in indentation all are.
+func (t *text) begins(m match, line int) bool {
+	start := t.starts[line-1]
+	return m.indent != nil || m.from == start || string(t.data[start:m.from]) == mark
 }
 
 // matches counts matches and keeps the first lines that they start on.
