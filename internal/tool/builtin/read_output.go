@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -156,12 +157,9 @@ func (p *page) write(text string) {
 		line, rest, whole := strings.Cut(text, "\n")
 		for len(p.line)+len(line) > maxPiece {
 			n := maxPiece - len(p.line)
-			for n > 0 && n > maxPiece-len(p.line)-utf8.UTFMax && !utf8.RuneStart(line[n]) {
-				n--
-			}
 			p.line = append(p.line, line[:n]...)
 			line = line[n:]
-			p.end()
+			p.piece(line[0])
 		}
 		p.line = append(p.line, line...)
 		if whole {
@@ -169,6 +167,19 @@ func (p *page) write(text string) {
 		}
 		text = rest
 	}
+}
+
+// piece finishes a line that is long enough and goes on with a byte. It is broken between characters.
+func (p *page) piece(next byte) {
+	n := len(p.line)
+	for starts := utf8.RuneStart(next); !starts && len(p.line)-n < utf8.UTFMax; {
+		n--
+		starts = utf8.RuneStart(p.line[n])
+	}
+	rest := slices.Clone(p.line[n:])
+	p.line = p.line[:n]
+	p.end()
+	p.line = append(p.line, rest...)
 }
 
 // end finishes the line.

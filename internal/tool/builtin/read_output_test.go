@@ -9,7 +9,10 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
+
+	"pgregory.net/rapid"
 
 	"overt/internal/event"
 	"overt/internal/policy"
@@ -181,6 +184,50 @@ func broken(s string) string {
 		s = s[32_000:]
 	}
 	return out + s + "\n"
+}
+
+// TestReadOutputPieces: how an output comes in makes no difference, and no character is broken.
+func TestReadOutputPieces(t *testing.T) {
+	set := func(text string, raw bool, read func(io.Reader) io.Reader) tool.Tool {
+		for _, x := range builtin.Core(builtin.Options{Output: func(context.Context, string) (builtin.Kept, error) {
+			return builtin.Kept{Raw: raw, Open: func(context.Context) io.Reader { return read(strings.NewReader(text)) }}, nil
+		}}) {
+			if x.Spec().Name == "read_output" {
+				return x
+			}
+		}
+		return nil
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		var text strings.Builder
+		for range rapid.IntRange(0, 4).Draw(r, "lines") {
+			text.WriteString(strings.Repeat("a", rapid.IntRange(0, 5).Draw(r, "shift")))
+			text.WriteString(strings.Repeat(rapid.SampledFrom([]string{"x", "é", "界", "😀"}).Draw(r, "character"), rapid.IntRange(0, 12_000).Draw(r, "length")))
+			text.WriteString(rapid.SampledFrom([]string{"\n", "\n\n", ""}).Draw(r, "end"))
+		}
+		raw := rapid.Bool().Draw(r, "raw")
+		offset := rapid.SampledFrom([]int{0, 1, 2, -1, -2}).Draw(r, "offset")
+		call := func(read func(io.Reader) io.Reader) (string, error) {
+			p, err := set(text.String(), raw, read).Prepare(t.Context(), fmt.Appendf(nil, `{"id":"x","offset":%d}`, offset))
+			if err != nil {
+				r.Fatal(err)
+			}
+			got, err := p.Run(t.Context(), &host{})
+			if err != nil {
+				return "", err
+			}
+			return got.Content, nil
+		}
+		want, err1 := call(func(from io.Reader) io.Reader { return from })
+		for name, read := range map[string]func(io.Reader) io.Reader{"byte by byte": iotest.OneByteReader, "halves": iotest.HalfReader, "data and its end": iotest.DataErrReader} {
+			if got, err2 := call(read); got != want || fmt.Sprint(err1) != fmt.Sprint(err2) {
+				r.Fatalf("%s: %v, %v; %d and %d bytes", name, err1, err2, len(got), len(want))
+			}
+		}
+		if strings.Contains(want, "\uFFFD") {
+			r.Fatal("a character was broken")
+		}
+	})
 }
 
 func TestReadOutputRefusals(t *testing.T) {
