@@ -270,7 +270,7 @@ func eventReference(t testing.TB) string {
 // writeStream says what is particular to the lines of stream-json. The examples are what the view writes.
 func writeStream(t testing.TB, b *strings.Builder) {
 	b.WriteString("\n# The lines of stream-json\n\nThe stream is that of one run: it begins with `run.accepted` (`prev` 0) and ends with the kind that ends the run. So it has\n" +
-		"no `session.started`, and no `task.created` of a new task either: that comes before the run. `overt task show --json` has the\nwhole task, all its runs in one chain.\n\n" +
+		"no `session.started`, and no `task.created` of a new task either: that comes before the run. `overt task show --json` has the\nwhole task, all its runs in one chain. With `--input stream-json` runs come one after another, each from `prev` 0.\n\n" +
 		"Between the facts there are lines for text while it arrives, `call.delta` for a model's and `tool.delta` for a tool's:\n\n```json\n")
 	v := &streamView{p: &program{System: System{Out: b}}}
 	for _, d := range []event.Delta{
@@ -289,6 +289,30 @@ func writeStream(t testing.TB, b *strings.Builder) {
 		"| `from` | number | how many characters (code points) of this part were given out before; more than you have: some were lost |\n" +
 		"| `text` | string | what is new, masked |\n\n" +
 		"Deltas have no `seq` and are not kept. A slow reader loses some, never a fact: a model's text is in `message.added`, and\nwhat the model gets of an output in `tool.completed`.\n")
+	writeInput(t, b)
+}
+
+// writeInput says what --input stream-json takes. The examples are read as the program reads them.
+func writeInput(t testing.TB, b *strings.Builder) {
+	b.WriteString("\n# The lines of standard input\n\nWith `--input stream-json` standard input is one JSON object a line, until it ends; then what is under way and what waits is\n" +
+		"finished. An input on the command line comes first. All are of one task.\n\n```json\n")
+	for _, example := range []string{
+		`{"type":"input","text":"and now the docs"}`, `{"type":"steer","text":"leave the tests as they are"}`,
+		`{"type":"decision","question":"qst_06h2l8tero4h1es8c8-1.1","choice":"yes"}`, `{"type":"stop"}`,
+	} {
+		if _, err := readLine([]byte(example)); err != nil {
+			t.Fatal(err)
+		}
+		b.WriteString(example + "\n")
+	}
+	b.WriteString("```\n\n| type | what it does |\n| --- | --- |\n" +
+		"| `input` | is a turn of its own: at once, or after what is under way and what waits before it |\n" +
+		"| `steer` | joins the turn that is under way at its next step; if there is none, it is an input |\n" +
+		"| `decision` | answers the question whose `question.asked` has this subject, with one of its `options`; needs `--output stream-json` |\n" +
+		"| `stop` | ends what is under way as cancelled. What waited is held; what is said after the stop is not |\n\n" +
+		"A line that is not understood, or an answer that was not offered, is said on standard error, does nothing, and makes the\n" +
+		"status 2; a `stop` or `decision` that comes too late is only said. Of several runs the first of the statuses 130, 3, 2, 6, 1,\n" +
+		"4, 0 counts. When the input has ended nobody can answer: what asks is denied, as without a terminal.\n")
 }
 
 // payload is an empty payload of a kind.
