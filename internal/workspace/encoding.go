@@ -21,6 +21,7 @@ type Encoding struct {
 	name  string
 	codec encoding.Encoding // nil: the text is the bytes themselves
 	stray bool
+	own   string // if not "", the encoding is a guess, and characters that are not ASCII are right only if this text has them
 }
 
 // Name is the encoding as people write it, "" if the file is in none that is known.
@@ -62,6 +63,9 @@ func Decode(data []byte) ([]byte, Encoding, error) {
 	}
 	for _, e := range append(plausible(data), Encoding{name: "Windows-1252", codec: charmap.Windows1252}) {
 		if text, ok := e.exactly(data); ok && !bytes.ContainsFunc(text, control) {
+			if e.codec == charmap.Windows1252 {
+				e.own = string(text)
+			}
 			return text, e, nil
 		}
 	}
@@ -175,10 +179,13 @@ func (e Encoding) Encode(text string) ([]byte, error) {
 	if e.codec == nil {
 		return []byte(text), nil
 	}
-	encoder := e.codec.NewEncoder()
-	return e.encode(text, "the file is "+e.name, func(r rune) bool {
+	encoder, why := e.codec.NewEncoder(), "the file is "+e.name
+	if e.own != "" {
+		why += ", or like it, so only ASCII and characters that it has already can be put in"
+	}
+	return e.encode(text, why, func(r rune) bool {
 		_, err := encoder.String(string(r))
-		return r < utf8.RuneSelf || err == nil
+		return r < utf8.RuneSelf || err == nil && (e.own == "" || strings.ContainsRune(e.own, r))
 	})
 }
 

@@ -97,7 +97,8 @@ func TestDecode(t *testing.T) {
 // TestEncodeRefuses: what an encoding can't hold is named.
 func TestEncodeRefuses(t *testing.T) {
 	for _, c := range []struct{ data, old, with, says string }{
-		{"caf\xe9 a\n", "a\n", "b\n漢 字 漢\n", "the file is Windows-1252; it can't hold 漢 (U+6F22, line 2 of the new text), 字 (U+5B57, line 2 of the new text). Nothing was written"},
+		{"caf\xe9 a\n", "a\n", "b\n漢 字 漢\n", "can be put in; it can't hold 漢 (U+6F22, line 2 of the new text), 字 (U+5B57, line 2 of the new text). Nothing was written"},
+		{"k\xf5 a\n", "a\n", "õ\nő õ é\n", "the file is Windows-1252, or like it, so only ASCII and characters that it has already can be put in; it can't hold ő (U+0151, line 2 of the new text), é (U+00E9, line 2 of the new text). Nothing"},
 		{"caf\xe9 a\n", "a\n", "一二三四五六七", "and 2 more. Nothing"},
 		{"\xd6\xd0\xce\xc4\xd6\xd0\xb9\xfa a\n", "a\n", "😀", "the file is GBK; it can't hold 😀 (U+1F600"},
 		{"日本\xff a\n", "a", "\uFFFD", "U+FFFD"},
@@ -107,6 +108,14 @@ func TestEncodeRefuses(t *testing.T) {
 		if _, err := workspace.Replace(t.Context(), []byte(c.data), workspace.Edit{Old: c.old, New: c.with}); !errors.As(err, &e) || e.Code != "encoding" || !strings.Contains(e.Text, c.says) {
 			t.Errorf("%q -> %q: %v", c.old, c.with, err)
 		}
+	}
+}
+
+// TestGuessTakesItsOwn: where an encoding is only taken for lack of another, characters that the file has can be put in again.
+func TestGuessTakesItsOwn(t *testing.T) {
+	got, err := workspace.Replace(t.Context(), []byte("caf\xe9 \x80 a\n"), workspace.Edit{Old: "a\n", New: "b é\n€\n"})
+	if err != nil || string(got.Bytes) != "caf\xe9 \x80 b \xe9\n\x80\n" {
+		t.Errorf("got %q, %v", got.Bytes, err)
 	}
 }
 

@@ -78,7 +78,7 @@ func TestEditFileRefusals(t *testing.T) {
 		{args{"path": "f", "old_string": "a", "new_string": "a"}, "same", ""},
 		{args{"path": "f", "old_string": "a", "new_string": "[masked:key]"}, "masked_secret", "placeholder"},
 		{args{"path": "bin", "old_string": "a", "new_string": "x"}, "binary", "byte 2"},
-		{args{"path": "latin", "old_string": "a", "new_string": "x\n漢"}, "encoding", "the file is Windows-1252; it can't hold 漢 (U+6F22, line 2"},
+		{args{"path": "latin", "old_string": "a", "new_string": "x\n漢"}, "encoding", "only ASCII and characters that it has already can be put in; it can't hold 漢 (U+6F22, line 2"},
 		{args{"path": "f", "old_string": "a", "new_string": "x\n// ... existing code ..."}, "placeholder", "line 2 of new_string"},
 		{args{"path": "f", "old_string": "1\ta\n2\tb", "new_string": "1\ta\nc"}, "numbers", "line number"},
 		{args{"path": "huge", "old_string": "a", "new_string": "x"}, "too_large", "32 MiB"},
