@@ -37,6 +37,8 @@ type Edit struct {
 	Lines []int
 	// All replaces every match in the file. If Lines is given too, at least one match must start on them.
 	All bool
+	// Was is the encoding of the file when it was last seen, see [DecodeAs].
+	Was Encoding
 	// whole says that a match begins with a line, or behind its byte order mark or indentation, and that a place on
 	// another line than Lines is none.
 	whole bool
@@ -49,6 +51,7 @@ type Edited struct {
 	Lines    []int
 	How      string // the step that found the text: HowExact and the others
 	Numbered bool   // line numbers that read_file shows were taken off the texts
+	Encoding Encoding
 }
 
 // EditError says why an edit can't be made, and what to do instead.
@@ -71,7 +74,7 @@ func refuse(code, format string, a ...any) error {
 //
 // The error is an *EditError, and then nothing is changed.
 func Replace(ctx context.Context, data []byte, e Edit) (Edited, error) {
-	src, enc, err := Decode(data)
+	src, enc, err := DecodeAs(e.Was, data)
 	if err != nil {
 		return Edited{}, err
 	}
@@ -128,7 +131,7 @@ func (t *text) replace(ctx context.Context, data []byte, enc Encoding, e Edit) (
 	if how != HowExact || t.crlf {
 		parts = hunks(old, with)
 	}
-	out := Edited{Count: len(chosen), How: how}
+	out := Edited{Count: len(chosen), How: how, Encoding: enc}
 	var changes []change
 	for _, m := range chosen {
 		c, bad := t.changes(m, parts)

@@ -72,6 +72,25 @@ func Decode(data []byte) ([]byte, Encoding, error) {
 	return data, Encoding{stray: true}, nil
 }
 
+// DecodeAs is [Decode] for a file that was in an encoding when it was last seen: it still is, if it can be. A file that has
+// no characters beyond ASCII left is in any.
+func DecodeAs(was Encoding, data []byte) ([]byte, Encoding, error) {
+	if was.codec != nil {
+		if text, ok := was.exactly(data); ok && !bytes.ContainsFunc(text, control) {
+			return text, was, nil
+		}
+	}
+	return Decode(data)
+}
+
+// Told is the encoding if the file told it, and none if it was taken for want of a better one.
+func (e Encoding) Told() Encoding {
+	if e.own != "" {
+		return Encoding{}
+	}
+	return e
+}
+
 // wide are the encodings with two bytes or more a character.
 func wide() []Encoding {
 	return []Encoding{

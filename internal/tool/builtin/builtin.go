@@ -40,7 +40,7 @@ type Options struct {
 
 // Core gives the core tools of one task, in the order in which a model is told of them.
 func Core(o Options) []tool.Tool {
-	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, output: o.Output, seen: map[string]string{}}
+	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, output: o.Output, seen: map[string]seen{}}
 	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, updatePlan{c}}
 }
 
@@ -52,20 +52,26 @@ type core struct {
 	output func(ctx context.Context, id string) (Kept, error)
 
 	mu   sync.Mutex
-	seen map[string]string // SHA-256 by resolved path, as the model last saw the file
+	seen map[string]seen // by resolved path
 }
 
-func (c *core) remember(t target, sum string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.seen[t.real] = sum
+// seen is a file as the model last saw it.
+type seen struct {
+	sum string // SHA-256
+	enc workspace.Encoding
 }
 
-func (c *core) remembered(t target) (sum string, ok bool) {
+func (c *core) remember(t target, sum string, enc workspace.Encoding) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	sum, ok = c.seen[t.real]
-	return sum, ok
+	c.seen[t.real] = seen{sum, enc.Told()}
+}
+
+func (c *core) remembered(t target) (s seen, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s, ok = c.seen[t.real]
+	return s, ok
 }
 
 // target is a path as the model means it, and what it led to when the call was prepared. They differ where there are links.

@@ -24,9 +24,10 @@ type change struct {
 	target
 	op            string
 	before, after []byte
-	was, is       string // both as text
-	seen          string // SHA-256 of before, "" if there was no file
-	hidden        bool   // what is in the file must not be recorded
+	was, is       string             // both as text
+	seen          string             // SHA-256 of before, "" if there was no file
+	enc           workspace.Encoding // of after
+	hidden        bool               // what is in the file must not be recorded
 }
 
 // preview is the diff, for the question; or words, where it is too large.
@@ -63,7 +64,7 @@ func (c *core) apply(ch change) (event.FileChanged, error) {
 		return event.FileChanged{}, refusal(err)
 	}
 	sum := workspace.Sum(ch.after)
-	c.remember(ch.target, sum)
+	c.remember(ch.target, sum, ch.enc)
 	return event.FileChanged{Path: recorded(ch.real), Op: ch.op, By: "agent", Before: ch.seen, After: sum, Diff: ch.diff()}, nil
 }
 
@@ -77,7 +78,7 @@ func recorded(path string) string {
 
 // current refuses a file that is not as the model saw it, if it ever did.
 func (c *core) current(t target, sum string) error {
-	if saw, ok := c.remembered(t); ok && saw != sum {
+	if saw, ok := c.remembered(t); ok && saw.sum != sum {
 		return refusal(&workspace.Changed{Path: t.rel})
 	}
 	return nil

@@ -66,12 +66,14 @@ func (e editFile) make(ctx context.Context, t target, edit workspace.Edit) (chan
 	if err := e.current(t, f.SHA256); err != nil {
 		return change{}, workspace.Edited{}, err
 	}
+	saw, _ := e.remembered(t)
+	edit.Was = saw.enc
 	out, err := workspace.Replace(ctx, f.Bytes, edit)
 	if err != nil {
 		return change{}, workspace.Edited{}, refusal(err)
 	}
 	hidden := e.hidden(t, t.action("edit_file", policy.Write))
-	return change{target: t, op: opEdit, before: f.Bytes, after: out.Bytes, seen: f.SHA256, hidden: hidden}, out, nil
+	return change{target: t, op: opEdit, before: f.Bytes, after: out.Bytes, seen: f.SHA256, enc: out.Encoding, hidden: hidden}, out, nil
 }
 
 // run makes the edit anew; prepared is the hash of the file that was shown, if one was.

@@ -94,3 +94,18 @@ func TestWritePlaceholder(t *testing.T) {
 		t.Errorf("%q, %q", p.file("f"), p.file("has"))
 	}
 }
+
+// TestEncodingIsRemembered: a file that was read as GBK is GBK, also when no character is left that tells it.
+func TestEncodingIsRemembered(t *testing.T) {
+	const file = "title=\xd3\xc3\xbb\xa7\xc3\xfb\nx=1\n" // 用户名
+	p := piped(t, policy.Rules{Profile: policy.Auto}, map[string]string{"a": file, "b": file})
+	p.send("read_file", `{"path": "a"}`)
+	p.send("read_file", `{"path": "b"}`)
+	p.edit("a", "title=用户名", "title=user", false)
+	p.send("write_file", `{"path": "b", "content": "title=user\nx=1\n"}`)
+	for _, path := range []string{"a", "b"} {
+		if out := p.edit(path, "x=1", "x=数据", false); out.Status != event.StatusOK || p.file(path) != "title=user\nx=\xca\xfd\xbe\xdd\n" {
+			t.Errorf("%s: %s, file %q", path, out.Content, p.file(path))
+		}
+	}
+}

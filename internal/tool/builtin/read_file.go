@@ -59,7 +59,8 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 	if err != nil {
 		return nil, refusal(err)
 	}
-	whole, enc, err := workspace.Decode(f.Bytes)
+	saw, _ := r.remembered(t)
+	whole, enc, err := workspace.DecodeAs(saw.enc, f.Bytes)
 	if err != nil {
 		return nil, text(t, f.Bytes)
 	}
@@ -71,7 +72,7 @@ func (r readFile) run(t target, offset, limit int) (*tool.Result, error) {
 	if offset > max(total, 1) {
 		return nil, &tool.Refusal{Code: "past_end", Text: fmt.Sprintf("%s has only %s; offset %d is past the end", t.rel, count(total, "line", "lines"), offset)}
 	}
-	r.remember(t, f.SHA256)
+	r.remember(t, f.SHA256, enc)
 	lines, last, uncut := number(body, offset, limit)
 	notes := notes(string(whole), enc)
 	switch {

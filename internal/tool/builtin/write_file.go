@@ -78,11 +78,12 @@ func (w writeFile) make(t target, content string) (change, error) {
 	if err != nil {
 		return change{}, refusal(err)
 	}
-	was, enc, err := workspace.Decode(f.Bytes)
+	saw, known := w.remembered(t)
+	was, enc, err := workspace.DecodeAs(saw.enc, f.Bytes)
 	if err != nil {
 		return change{}, text(t, f.Bytes)
 	}
-	if _, ok := w.remembered(t); !ok {
+	if !known {
 		return change{}, &tool.Refusal{Code: "not_read", Text: t.rel + " exists and you have not read it; read it first with read_file, or change it with edit_file"}
 	}
 	if err := w.current(t, f.SHA256); err != nil {
@@ -96,7 +97,7 @@ func (w writeFile) make(t target, content string) (change, error) {
 	if err != nil {
 		return change{}, refusal(err)
 	}
-	return change{target: t, op: opOverwrite, before: f.Bytes, after: after, was: string(was), is: content, seen: f.SHA256, hidden: hidden}, nil
+	return change{target: t, op: opOverwrite, before: f.Bytes, after: after, was: string(was), is: content, seen: f.SHA256, enc: enc, hidden: hidden}, nil
 }
 
 func (w writeFile) run(ch change) (*tool.Result, error) {
