@@ -53,13 +53,13 @@ func (b *budget) next(steps int) error {
 	case b.over != nil:
 		return b.over
 	case b.Steps > 0 && steps >= b.Steps:
-		return &failure{code: "limit.steps", detail: fmt.Sprintf("the limit of %d steps was reached", b.Steps)}
+		return &failure{code: "limit.steps", detail: fmt.Sprintf("the limit of %s was reached", count(b.Steps, "step"))}
 	case b.Tokens > 0 && b.spent >= b.Tokens:
 		about := ""
 		if b.estimated {
 			about = "about " // the server did not report all of them
 		}
-		return &failure{code: "limit.tokens", detail: fmt.Sprintf("the limit of %d tokens was reached: %s%d were used", b.Tokens, about, b.spent)}
+		return &failure{code: "limit.tokens", detail: fmt.Sprintf("the limit of %s was reached: %s%d were used", count(int(b.Tokens), "token"), about, b.spent)}
 	}
 	return nil
 }
@@ -83,6 +83,14 @@ func (b *budget) files(p *tool.Prepared) *tool.Refusal {
 	if len(effects) == 0 || effects[0].Kind != "write" || b.changed[effects[0].Target] {
 		return nil
 	}
-	b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %d changed files was reached; %s was not changed", b.Files, effects[0].Target)}
-	return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %d files and has done so; nothing was changed", b.Files)}
+	b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %s was reached; %s was not changed", count(b.Files, "changed file"), effects[0].Target)}
+	return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %s and has done so; nothing was changed", count(b.Files, "file"))}
+}
+
+// count says how many of something there are.
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

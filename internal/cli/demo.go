@@ -83,7 +83,7 @@ func (p *program) demo(ctx context.Context) error {
 	}
 	defer a.Close(context.WithoutCancel(ctx))
 	fmt.Fprintf(p.Err, "> %s\n", demoInput)
-	v := &demoView{textView: textView{p: p, record: a.Trace, tools: map[string]*toolLine{}}}
+	v := &demoView{textView: textView{p: p, record: a.Trace, tools: map[string]*toolLine{}, demo: true}}
 	status, err := p.run(ctx, a, session.Input{Text: demoInput, Origin: "demo"}, v)
 	if err != nil || status != 0 {
 		return exitStatus(status, err)

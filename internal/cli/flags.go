@@ -46,8 +46,8 @@ func settings() []setting {
 		{config.Output, "", "FORM", "the form of the output: " + strings.Join(config.Outputs(), ", ")},
 		{config.Input, "", "FORM", "the form of standard input: " + strings.Join(config.Inputs(), ", ")},
 		{config.MaxSteps, "", "N", "the most model calls for this input; 0 is no limit"},
-		{config.Tokens, "", "N", "the most tokens for this input, in and out; 0 is no limit"},
-		{config.Files, "", "N", "the most files that tools may change for this input; 0 is no limit"},
+		{config.Tokens, "", "N", "no further model call once N tokens, in and out, were used for this input; 0 is no limit"},
+		{config.Files, "", "N", "the most files that the file tools may change for this input; 0 is no limit"},
 		{config.Timeout, "", "DUR", "the most time for this input, e.g. 90s or 1h30m; 0 is no limit"},
 	}
 }

@@ -32,6 +32,9 @@ type line struct {
 func readLine(data []byte) (l line, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
+	if data = bytes.TrimSpace(data); len(data) > 0 && data[0] != '{' {
+		return l, errors.New("not an object of --input stream-json: a line is one JSON object")
+	}
 	if err := d.Decode(&l); err != nil {
 		return l, fmt.Errorf("not an object of --input stream-json: %v", err)
 	}

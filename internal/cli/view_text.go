@@ -31,6 +31,7 @@ type textView struct {
 	text  string // of the last message of the model
 	shown int    // characters of the text that is arriving which are on the terminal
 	open  bool   // the terminal's line is not ended
+	demo  bool   // how to look at the record is said in the end, with the folder
 }
 
 // toolLine is a call as it is shown.
@@ -145,7 +146,10 @@ func (v *textView) sums(steps int, u event.Usage, denied int, task string) {
 	if v.p.flags.dryRun {
 		parts = append([]string{v.p.say.Say("dry.end")}, parts...)
 	}
-	v.note(strings.Join(append(parts, v.p.say.Say("run.trace", short(task))), " · "))
+	if !v.demo {
+		parts = append(parts, v.p.say.Say("run.trace", short(task)))
+	}
+	v.note(strings.Join(parts, " · "))
 }
 
 func (v *textView) failed(d event.RunFailed, task string) {

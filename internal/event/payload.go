@@ -283,7 +283,7 @@ type QuestionAsked struct {
 	About    string   `json:"about"` // tool
 	ToolCall string   `json:"tool_call,omitempty"`
 	Name     string   `json:"name,omitempty"`
-	Options  []string `json:"options"`
+	Options  []string `json:"options"`          // yes, no: this call; always, never: Rule, for the turn; pattern: Rule, until the program ends
 	Target   string   `json:"target,omitempty"` // what the call is about: a path, a command
 	Show     string   `json:"show"`             // command or diff
 	Reasons  []string `json:"reasons,omitempty"`

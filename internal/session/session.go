@@ -384,7 +384,7 @@ func (s *Session) Stop(id string) error {
 	for r != nil && r.next != nil {
 		r = s.runs[r.next.Run]
 	}
-	if r == nil {
+	if r == nil || r.closing {
 		return ErrNoRun
 	}
 	select {
