@@ -30,11 +30,11 @@ type line struct {
 
 // readLine reads a line of the input. What is not understood is an error: guessing could run something.
 func readLine(data []byte) (l line, err error) {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if data = bytes.TrimSpace(data); len(data) > 0 && data[0] != '{' {
+	if !bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) {
 		return l, errors.New("not an object of --input stream-json: a line is one JSON object")
 	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
 	if err := d.Decode(&l); err != nil {
 		return l, fmt.Errorf("not an object of --input stream-json: %v", err)
 	}

@@ -99,8 +99,8 @@ func (s *Session) steer(task string) (out []agent.Steer) {
 }
 
 // follow ends a run for the queue. If it completed and something waits for its task, that becomes the input of the next
-// run, which gets what the run had. Else what waits is held, but for what was said after the stop: a person who stopped a run, or
-// sees it fail, may want to say something else.
+// run, which gets what the run had. Else what waits is held, but for what was said after the stop: a person who stopped a
+// run, or sees it fail, may want to say something else. thread is nil where the task could not be read; nothing follows.
 func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, error) {
 	s.queueing.Lock()
 	defer s.queueing.Unlock()
@@ -113,7 +113,7 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 			others = append(others, i)
 		case next != nil:
 			rest = append(rest, i)
-		case (completed || i.late) && !s.isClosed():
+		case (completed || i.late) && thread != nil && !s.isClosed():
 			next = &i
 		default:
 			held = append(held, event.Draft{Subject: i.id, Data: event.QueueChanged{State: event.QueueHeld, By: "runtime"}})

@@ -1,14 +1,17 @@
 // Package session is the door through which front ends act.
 //
 // [Open] one session per program and workspace; [Session.Submit] gives it an input, [Session.Stop] ends a run,
-// [Session.Answer] answers a question. What happens is read elsewhere (package trace), but for text that is still
+// [Session.Answer] answers a question. An input for a task on which a run is under way may steer that run or wait for its
+// end, see [Input]; [Session.Next] tells which run took it up. What happens is read elsewhere (package trace), but for text that is still
 // arriving: [Session.Watch].
 //
 // Record, then act: Submit returns after the input is committed. One top-level run at a time holds the lease of the
 // workspace; another process that holds it makes Submit fail with a *store.HeldError. Runs go on in a goroutine of
 // their own until they end; Close stops and awaits them. All methods are safe for concurrent use.
 //
-//	Submit ─▶ lease ─▶ recover ─▶ accept batch ─▶ goroutine: thread ─▶ agent.Turn ─▶ next of the queue, or lease freed ─▶ Wait returns
+//	Submit ─▶ lease ─▶ recover ─▶ accept batch ─▶ goroutine: thread ─▶ agent.Turn ─▶ Wait returns
+//	                                   ▲                                    │
+//	                                   └── next of the queue, or lease freed
 package session
 
 import (
