@@ -145,7 +145,7 @@ func (a *App) build(ctx context.Context) (err error) {
 		return err
 	}
 	a.client = wire.New(wire.Options{
-		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt/" + a.o.Version,
+		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt",
 	})
 	if a.Model, err = a.model(ctx); err != nil {
 		return err
