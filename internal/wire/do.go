@@ -71,6 +71,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	if h.StatusCode >= 300 && h.StatusCode < 400 && h.Header.Get("Location") != "" {
 		return resp, x.refuse(req.URL)
 	}
+	if h.StatusCode < 300 && h.ContentLength > x.left { // of an error the beginning is worth reading
+		return resp, x.end(&Error{Kind: Limit, Message: fmt.Sprintf("the reply is announced with %d bytes, and at most %d are taken", h.ContentLength, x.left)})
+	}
 	return resp, nil
 }
 

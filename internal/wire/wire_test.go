@@ -185,6 +185,7 @@ func TestCloseDoesNotWaitForever(t *testing.T) {
 	}
 }
 
+// covers L240
 func TestLimits(t *testing.T) {
 	for _, c := range []struct {
 		status int
@@ -193,7 +194,7 @@ func TestLimits(t *testing.T) {
 	}{{200, 1000, false}, {200, 1001, true}, {500, 100, false}, {500, 101, true}} {
 		cl, k, r := serve(t, wire.Options{MaxBody: 1000, MaxErrorBody: 100}, func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(c.status)
-			w.Write(make([]byte, c.size))
+			flush(w, string(make([]byte, c.size))) // so that its length is not announced
 		})
 		resp, err := cl.Do(t.Context(), r)
 		if err != nil {
@@ -206,6 +207,26 @@ func TestLimits(t *testing.T) {
 		}
 		if len(k.received) != 1 || len(k.received[0].Body) != len(b) || (k.received[0].Err != nil) != c.over {
 			t.Errorf("%+v: received %d", c, len(k.received))
+		}
+	}
+}
+
+// TestAnnouncedLength: of a reply that is announced as too large nothing is read, and of an error what is allowed.
+//
+// covers L240
+func TestAnnouncedLength(t *testing.T) {
+	for status, want := range map[int]int{200: 0, 500: 100} {
+		cl, k, r := serve(t, wire.Options{MaxBody: 1000, MaxErrorBody: 100}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Length", "1001")
+			w.WriteHeader(status)
+			w.Write(make([]byte, 1001))
+		})
+		resp, err := cl.Do(t.Context(), r)
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+		}
+		if kindOf(t, err) != wire.Limit || resp.Status != status || len(k.received) != 1 || len(k.received[0].Body) != want || k.received[0].Err == nil {
+			t.Errorf("%d: %v, received %+v", status, err, k.received)
 		}
 	}
 }
