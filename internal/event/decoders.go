@@ -10,6 +10,10 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindSessionStarted:   decode[SessionStarted],
 	KindSessionEnded:     decode[SessionEnded],
 	KindTaskCreated:      decode[TaskCreated],
+	KindTaskChanged:      decode[TaskChanged],
+	KindTaskErased:       decode[TaskErased],
+	KindHeadMoved:        decode[HeadMoved],
+	KindBranchCreated:    decode[BranchCreated],
 	KindRunAccepted:      decode[RunAccepted],
 	KindRunStarted:       decode[RunStarted],
 	KindRunCompleted:     decode[RunCompleted],
@@ -53,6 +57,22 @@ func (SessionEnded) sealed()    {}
 // Kind implements [Payload].
 func (TaskCreated) Kind() Kind { return KindTaskCreated }
 func (TaskCreated) sealed()    {}
+
+// Kind implements [Payload].
+func (TaskChanged) Kind() Kind { return KindTaskChanged }
+func (TaskChanged) sealed()    {}
+
+// Kind implements [Payload].
+func (TaskErased) Kind() Kind { return KindTaskErased }
+func (TaskErased) sealed()    {}
+
+// Kind implements [Payload].
+func (HeadMoved) Kind() Kind { return KindHeadMoved }
+func (HeadMoved) sealed()    {}
+
+// Kind implements [Payload].
+func (BranchCreated) Kind() Kind { return KindBranchCreated }
+func (BranchCreated) sealed()    {}
 
 // Kind implements [Payload].
 func (RunAccepted) Kind() Kind { return KindRunAccepted }
@@ -148,3 +168,10 @@ func (Unknown) sealed()      {}
 
 // MarshalJSON gives the payload back as it was stored.
 func (u Unknown) MarshalJSON() ([]byte, error) { return u.Raw, nil }
+
+// Kind implements [Payload].
+func (e Erased) Kind() Kind { return e.K }
+func (Erased) sealed()      {}
+
+// MarshalJSON says that nothing is left.
+func (Erased) MarshalJSON() ([]byte, error) { return []byte("null"), nil }

@@ -110,6 +110,15 @@ func stringEnd(data []byte, i int) int {
 	return len(data)
 }
 
+// Blobs gives the numbers of the texts that a stored payload refers to.
+func Blobs(data []byte) (ids []int64, err error) {
+	_, err = inline(data, func(id int64) ([]byte, error) {
+		ids = append(ids, id)
+		return nil, nil
+	})
+	return ids, err
+}
+
 // inline puts texts back in the place of their references.
 func inline(data []byte, load func(id int64) ([]byte, error)) ([]byte, error) {
 	var out bytes.Buffer

@@ -17,7 +17,9 @@ package event
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"time"
 )
 
@@ -57,11 +59,41 @@ type Batch struct {
 	// looks its key up: nothing comes back and nothing is kept if it is not known.
 	Key, Fingerprint string
 	Guard            *Guard // what must hold, else ErrMoved and nothing is written
+	If               *If    // what else must hold of the task, else nothing is written
 	Facts            []Draft
 }
 
 // Guard names the node on which the task must stand.
 type Guard struct{ Head Seq }
+
+// If is a condition on the task of a batch.
+type If struct {
+	States []string // it is in one of these, else a *StateError; empty: in any
+	Idle   bool     // no run on it is without its end, else ErrActive
+}
+
+// Met checks a condition against a task: its state, "" if it does not exist, and whether a run on it is without its end.
+func (i *If) Met(task, state string, open bool) error {
+	switch {
+	case i == nil:
+	case len(i.States) > 0 && !slices.Contains(i.States, state):
+		return &StateError{task, state}
+	case i.Idle && open:
+		return ErrActive
+	}
+	return nil
+}
+
+// StateError says that a task is in a state in which something can't be done. State "": there is no such task.
+type StateError struct{ Task, State string }
+
+// Error implements error.
+func (e *StateError) Error() string {
+	if e.State == "" {
+		return fmt.Sprintf("there is no task %s", e.Task)
+	}
+	return fmt.Sprintf("task %s is %s", e.Task, e.State)
+}
 
 // Path selects what [Log.Read] gives of a task: the nodes from the root to Leaf (0: to the task's head), root first; or,
 // with Facts, all its facts after the number After, in order.
@@ -101,6 +133,7 @@ type Feed interface{ Show(Delta) bool }
 var (
 	ErrMoved     = errors.New("the task has moved on since this was prepared")
 	ErrKeyReused = errors.New("the idempotency key was used for something else")
+	ErrActive    = errors.New("a run is under way on the task")
 )
 
 // MaskPrefix begins every placeholder that a log puts in place of a known secret: MaskPrefix, a name, "]". Text that

@@ -10,6 +10,10 @@ const (
 	KindSessionStarted   Kind = "session.started"
 	KindSessionEnded     Kind = "session.ended"
 	KindTaskCreated      Kind = "task.created"
+	KindTaskChanged      Kind = "task.changed"
+	KindTaskErased       Kind = "task.erased"
+	KindHeadMoved        Kind = "head.moved"
+	KindBranchCreated    Kind = "branch.created"
 	KindRunAccepted      Kind = "run.accepted"
 	KindRunStarted       Kind = "run.started"
 	KindRunCompleted     Kind = "run.completed"
@@ -34,7 +38,7 @@ const (
 	KindPlanChanged      Kind = "plan.changed"
 )
 
-// Payload is what a fact says: one of the structs of this package, or [Unknown].
+// Payload is what a fact says: one of the structs of this package, [Unknown] or [Erased].
 type Payload interface {
 	// Kind is the kind that the payload is stored under.
 	Kind() Kind

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -17,7 +18,13 @@ type Memory struct {
 	mu    sync.Mutex
 	facts []Fact
 	heads map[string]Seq
+	tasks map[string]memoryTask
 	keys  map[string]memoryKey
+}
+
+type memoryTask struct {
+	state string
+	runs  map[string]bool // without an end
 }
 
 type memoryKey struct {
@@ -41,6 +48,10 @@ func (m *Memory) Append(ctx context.Context, b Batch) ([]Fact, error) {
 	head := m.heads[b.Scope.Task]
 	if b.Guard != nil && b.Guard.Head != head {
 		return nil, ErrMoved
+	}
+	task := m.tasks[b.Scope.Task]
+	if err := b.If.Met(b.Scope.Task, task.state, len(task.runs) > 0); err != nil {
+		return nil, err
 	}
 	out := make([]Fact, 0, len(b.Facts))
 	for _, d := range b.Facts {
@@ -73,17 +84,44 @@ func (m *Memory) Append(ctx context.Context, b Batch) ([]Fact, error) {
 				head = f.Seq
 			}
 		}
+		if moved, ok := f.Data.(HeadMoved); ok {
+			head = moved.To
+		}
 		out = append(out, f)
 	}
 	m.facts = append(m.facts, out...)
 	if m.heads == nil {
-		m.heads, m.keys = map[string]Seq{}, map[string]memoryKey{}
+		m.heads, m.keys, m.tasks = map[string]Seq{}, map[string]memoryKey{}, map[string]memoryTask{}
 	}
 	m.heads[b.Scope.Task] = head
+	m.follow(b.Scope.Task, out)
 	if b.Key != "" && len(out) > 0 {
 		m.keys[b.Key] = memoryKey{b.Fingerprint, out}
 	}
 	return out, nil
+}
+
+// follow keeps what conditions ask for.
+func (m *Memory) follow(id string, facts []Fact) {
+	if len(facts) == 0 || id == "" {
+		return
+	}
+	task, known := m.tasks[id]
+	if !known {
+		task = memoryTask{TaskActive, map[string]bool{}}
+	}
+	for _, f := range facts {
+		switch p := f.Data.(type) {
+		case TaskChanged:
+			task.state = cmp.Or(p.State, task.state)
+		case RunAccepted:
+			task.runs[f.Scope.Run] = true
+		}
+		if f.Kind.Ends() {
+			delete(task.runs, f.Scope.Run)
+		}
+	}
+	m.tasks[id] = task
 }
 
 // Read implements [Log].

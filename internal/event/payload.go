@@ -21,7 +21,48 @@ type SessionEnded struct {
 // TaskCreated stands in the batch of the task's first input.
 type TaskCreated struct {
 	Title  string `json:"title"`
-	Origin string `json:"origin"` // person, demo
+	Origin string `json:"origin"`           // person, demo
+	Parent string `json:"parent,omitempty"` // the task that it was forked from
+	From   Seq    `json:"from,omitempty"`   // the node that its thread goes on from
+}
+
+// TaskChanged changes what is said of a task, not its thread. What is absent stays.
+type TaskChanged struct {
+	Title  string `json:"title,omitempty"`
+	State  string `json:"state,omitempty"`  // active, paused, completed, cancelled, archived
+	Reason string `json:"reason,omitempty"` // of the state, in the person's words
+	By     string `json:"by"`               // person
+}
+
+// States of a task.
+const (
+	TaskActive    = "active"    // takes inputs
+	TaskPaused    = "paused"    // must be resumed first
+	TaskCompleted = "completed" // takes none, as the two below, until it is reopened
+	TaskCancelled = "cancelled"
+	TaskArchived  = "archived" // and is out of sight
+	TaskGone      = "erased"   // nothing is left of it but the numbers of its facts, for ever
+)
+
+// TaskErased is the last fact of a task that was erased: the data of all before it is gone.
+type TaskErased struct {
+	By    string `json:"by"`
+	Facts int64  `json:"facts"` // whose data was erased
+	Bytes int64  `json:"bytes"` // that they took as stored, long texts included
+}
+
+// HeadMoved puts a task on another node.
+type HeadMoved struct {
+	From   Seq    `json:"from"` // the node that it stood on
+	To     Seq    `json:"to"`
+	Reason string `json:"reason"` // branch
+}
+
+// BranchCreated says that a thread goes on beside another one.
+type BranchCreated struct {
+	Reason string `json:"reason"` // fork
+	From   Seq    `json:"from"`   // the last node that both have
+	Nodes  int    `json:"nodes"`  // nodes written anew for it; a fork needs none
 }
 
 // RunAccepted is the promise that an input will be worked on. Barrier.
@@ -390,3 +431,6 @@ type Unknown struct {
 	K   Kind
 	Raw json.RawMessage
 }
+
+// Erased stands for a payload that was erased with its task.
+type Erased struct{ K Kind }

@@ -68,6 +68,9 @@ func (a *appending) write() error {
 	if b.Guard != nil && b.Guard.Head != a.task.head {
 		return event.ErrMoved
 	}
+	if err := a.met(); err != nil {
+		return err
+	}
 	if len(b.Facts) > 0 {
 		if err := a.scope(); err != nil {
 			return err

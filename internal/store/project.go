@@ -1,21 +1,20 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 
 	"overt/internal/event"
 )
 
-// taskRow is what a batch changes of its task.
+// taskRow is the row of a batch's task.
 type taskRow struct {
-	found         bool
-	head          event.Seq
-	origin, title sql.NullString
-	model         sql.NullInt64
+	found                 bool
+	head                  event.Seq
+	state, origin         string
+	title, reason         sql.NullString
+	model, parent, forked sql.NullInt64
 }
-
-// States of a task, as package trace and its readers know them.
-const taskActive = "active"
 
 // loadTask reads the row of the batch's task. A task that is not known stands at the root.
 func (a *appending) loadTask() error {
@@ -26,8 +25,29 @@ func (a *appending) loadTask() error {
 	if err != nil || id == 0 {
 		return err
 	}
-	a.task.found, err = a.db.get(`SELECT head FROM task WHERE id = ?`, []any{id}, &a.task.head)
+	t := &a.task
+	t.found, err = a.db.get(`SELECT head, state, origin, title, reason, model, parent, forked FROM task WHERE id = ?`, []any{id},
+		&t.head, &t.state, &t.origin, &t.title, &t.reason, &t.model, &t.parent, &t.forked)
 	return err
+}
+
+// met checks the batch's condition.
+func (a *appending) met() error {
+	if a.batch.If == nil {
+		return nil
+	}
+	open := false
+	if a.batch.If.Idle && a.task.found {
+		id, err := a.taskID()
+		if err != nil {
+			return err
+		}
+		var one int
+		if open, err = a.db.get(`SELECT 1 FROM run WHERE task = ? AND ended IS NULL LIMIT 1`, []any{id}, &one); err != nil {
+			return err
+		}
+	}
+	return a.batch.If.Met(a.batch.Scope.Task, a.task.state, open)
 }
 
 // taskID is the number of the batch's task, 0 if it has none yet: a guard that fails shall leave no name behind.
@@ -47,12 +67,12 @@ func (a *appending) storeTask() error {
 	}
 	ms, last, t := a.time.UnixMilli(), a.facts[len(a.facts)-1].Seq, a.task
 	if t.found {
-		return a.db.exec(`UPDATE task SET head = ?, changed = ?, last = ?, origin = coalesce(?, origin), title = coalesce(?, title),
-			model = coalesce(?, model) WHERE id = ?`, t.head, ms, last, t.origin, t.title, t.model, a.row.task)
+		return a.db.exec(`UPDATE task SET head = ?, state = ?, origin = ?, title = ?, reason = ?, model = ?, parent = ?, forked = ?, changed = ?, last = ?
+			WHERE id = ?`, t.head, t.state, t.origin, t.title, t.reason, t.model, t.parent, t.forked, ms, last, a.row.task)
 	}
-	return a.db.exec(`INSERT INTO task (id, root, origin, title, state, head, model, created, changed, last)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-		a.row.task, a.row.task, t.origin.String, t.title, taskActive, t.head, t.model, ms, ms, last)
+	return a.db.exec(`INSERT INTO task (id, root, origin, title, state, reason, head, model, parent, forked, created, changed, last)
+		VALUES (?1, coalesce((SELECT root FROM task WHERE id = ?9), ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?9, ?10, ?8, ?8, ?11)`,
+		a.row.task, t.origin, t.title, cmp.Or(t.state, event.TaskActive), t.reason, t.head, t.model, ms, t.parent, t.forked, last)
 }
 
 // project writes what a fact changes in the tables of tasks, runs and calls.
@@ -60,8 +80,19 @@ func (a *appending) project(f event.Fact) error {
 	ms := a.time.UnixMilli()
 	switch p := f.Data.(type) {
 	case event.TaskCreated:
-		a.task.origin = sql.NullString{String: p.Origin, Valid: true}
-		a.task.title = sql.NullString{String: p.Title, Valid: true}
+		return a.createTask(p)
+	case event.TaskChanged:
+		if p.Title != "" {
+			a.task.title = sql.NullString{String: p.Title, Valid: true}
+		}
+		if p.State != "" {
+			a.task.state = p.State
+			a.task.reason = sql.NullString{String: p.Reason, Valid: p.Reason != ""}
+		}
+	case event.TaskErased:
+		a.task = taskRow{found: a.task.found, state: event.TaskGone, parent: a.task.parent}
+	case event.HeadMoved:
+		a.task.head = p.To
 	case event.ContextHead:
 		id, err := a.name(p.Model)
 		a.task.model = sql.NullInt64{Int64: id, Valid: err == nil}
@@ -100,6 +131,18 @@ func (a *appending) project(f event.Fact) error {
 		return a.endCall(f, CallFailed, p.HTTP, p.Usage, p.Exchange)
 	}
 	return nil
+}
+
+func (a *appending) createTask(p event.TaskCreated) error {
+	a.task.origin = p.Origin
+	a.task.title = sql.NullString{String: p.Title, Valid: true}
+	if p.Parent == "" {
+		return nil
+	}
+	id, err := a.name(p.Parent)
+	a.task.parent = sql.NullInt64{Int64: id, Valid: err == nil}
+	a.task.forked = sql.NullInt64{Int64: int64(p.From), Valid: p.From != 0}
+	return err
 }
 
 func (a *appending) endRun(status string, reason any) error {

@@ -217,6 +217,10 @@ func (s *Store) fact(ctx context.Context, q querier, r *factRow) (event.Fact, er
 	if r.subject.Valid {
 		f.Subject = longSubject(r.subject.String, f.Scope.Run)
 	}
+	if r.data == nil {
+		f.Data = event.Erased{K: f.Kind}
+		return f, nil
+	}
 	data, err := s.pack.unpack(r.enc, r.data)
 	if err != nil {
 		return f, err

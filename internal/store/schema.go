@@ -50,6 +50,9 @@ CREATE INDEX call_lane ON call (lane, seq);
 CREATE TABLE queue (           -- inputs that came while a run was under way
   id TEXT PRIMARY KEY, task INTEGER NOT NULL, mode TEXT NOT NULL, state TEXT NOT NULL, added INTEGER NOT NULL) WITHOUT ROWID; -- added: seq
 CREATE INDEX queue_task ON queue (task, added);
+`}, {"0003-task-states", `
+ALTER TABLE task ADD COLUMN reason TEXT;    -- of the state
+ALTER TABLE task ADD COLUMN forked INTEGER; -- the node of the parent that the thread goes on from
 `}}
 }
 

@@ -15,8 +15,11 @@ import (
 type Task struct {
 	ID               string
 	Origin           string  // person, demo; "" if its beginning was not recorded
-	Title            *string // nil: none was given
-	State            string  // active
+	Title            *string // nil: none was given, or it was erased
+	State            string  // event.TaskActive and the like
+	Reason           *string // of the state; nil: none was given
+	Parent           *string // the task that it was forked from
+	Forked           *event.Seq
 	Head             event.Seq
 	Model            *string // of the head in force; nil: no head was taken yet
 	Created, Changed time.Time
@@ -82,15 +85,15 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("%q fits %d tasks: %s; give more of the id", e.Ref, len(ids), strings.Join(ids, ", "))
 }
 
-const taskColumns = `SELECT n.text, t.origin, t.title, t.state, t.head, m.text, t.created, t.changed, t.last
-	FROM task t JOIN name n ON n.id = t.id LEFT JOIN name m ON m.id = t.model `
+const taskColumns = `SELECT n.text, t.origin, t.title, t.state, t.reason, p.text, t.forked, t.head, m.text, t.created, t.changed, t.last
+	FROM task t JOIN name n ON n.id = t.id LEFT JOIN name p ON p.id = t.parent LEFT JOIN name m ON m.id = t.model `
 
-// Tasks lists the tasks, the last changed first, at most limit; 0 is no limit.
+// Tasks lists the tasks that are not erased, the last changed first, at most limit; 0 is no limit.
 func (s *Store) Tasks(ctx context.Context, limit int) ([]Task, error) {
 	if limit == 0 {
 		limit = -1
 	}
-	return s.tasks(ctx, `ORDER BY t.last DESC LIMIT ?`, limit)
+	return s.tasks(ctx, `WHERE t.state <> ? ORDER BY t.last DESC LIMIT ?`, event.TaskGone, limit)
 }
 
 // Task gives the task with an id, or [ErrNoTask].
@@ -109,7 +112,7 @@ func (s *Store) Task(ctx context.Context, id string) (Task, error) {
 const refLength = 4
 
 // FindTask gives the task that a person means: by its id, by at least four closing characters of it, or by "last", the
-// task that was last changed. It returns [ErrNoTask] or an *[AmbiguousError].
+// task that was last changed and is not erased. It returns [ErrNoTask] or an *[AmbiguousError].
 func (s *Store) FindTask(ctx context.Context, ref string) (Task, error) {
 	if ref == "last" {
 		list, err := s.Tasks(ctx, 1)
@@ -143,7 +146,7 @@ func (s *Store) FindTask(ctx context.Context, ref string) (Task, error) {
 func (s *Store) tasks(ctx context.Context, rest string, args ...any) ([]Task, error) {
 	return collect(ctx, s.facts, taskColumns+rest, args, func(rows *sql.Rows) (t Task, err error) {
 		var created, changed int64
-		err = rows.Scan(&t.ID, &t.Origin, &t.Title, &t.State, &t.Head, &t.Model, &created, &changed, &t.Last)
+		err = rows.Scan(&t.ID, &t.Origin, &t.Title, &t.State, &t.Reason, &t.Parent, &t.Forked, &t.Head, &t.Model, &created, &changed, &t.Last)
 		t.Created, t.Changed = time.UnixMilli(created).UTC(), time.UnixMilli(changed).UTC()
 		return t, err
 	})

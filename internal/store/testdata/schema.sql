@@ -40,11 +40,12 @@ CREATE TABLE task (
   id INTEGER PRIMARY KEY, parent INTEGER, root INTEGER NOT NULL, origin TEXT NOT NULL, title TEXT, state TEXT NOT NULL,
   head INTEGER NOT NULL DEFAULT 0, -- the node that the task stands on
   model INTEGER, profile TEXT, pinned INTEGER NOT NULL DEFAULT 0, goal TEXT, goal_state TEXT,
-  created INTEGER NOT NULL, changed INTEGER NOT NULL, last INTEGER NOT NULL);
+  created INTEGER NOT NULL, changed INTEGER NOT NULL, last INTEGER NOT NULL, reason TEXT, forked INTEGER);
 CREATE VIEW facts AS SELECT f.seq, f.time, k.text AS kind, t.text AS task, r.text AS run, f.step, f.subject, f.parent, f.enc, f.data
   FROM fact f JOIN name k ON k.id = f.kind LEFT JOIN name t ON t.id = f.task LEFT JOIN name r ON r.id = f.run;
 migration 0001-record;
 migration 0002-queue;
+migration 0003-task-states;
 -- captures.db
 CREATE INDEX capture_lane ON capture (lane);
 CREATE TABLE body (
