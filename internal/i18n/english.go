@@ -50,7 +50,7 @@ func english() map[string]string {
 		"run.open.ended":       "%s — it was still running and has been ended",
 		"run.not_repeated":     "nothing of it was run again",
 		"run.retry":            "the call failed (%s); trying again in %s s",
-		"run.repaired":         "%d calls without a known result were answered for in the request",
+		"run.repaired":         "calls and results without their other half, mended in the request: %d",
 		"run.cut":              "the answer was cut off: %s",
 		"run.partial":          "what had arrived of the answer:",
 		"run.failed":           "the run failed: %s",
