@@ -18,12 +18,18 @@ func (s *Store) Append(ctx context.Context, b event.Batch) ([]event.Fact, error)
 	full := slices.ContainsFunc(b.Facts, func(d event.Draft) bool { return event.Barrier(d.Data) })
 	var a *appending
 	err := s.facts.do(ctx, full, func() error {
-		a = &appending{s: s, db: s.facts, batch: b, names: map[string]int64{}, blobs: map[int64][]byte{}}
+		a = s.appending(b)
 		return a.write()
 	})
 	if err != nil {
 		return nil, err
 	}
+	s.committed(a)
+	return a.facts, nil
+}
+
+// committed makes a batch known in this process.
+func (s *Store) committed(a *appending) {
 	for text, id := range a.names {
 		s.names.learn(text, id)
 	}
@@ -33,7 +39,6 @@ func (s *Store) Append(ctx context.Context, b event.Batch) ([]event.Fact, error)
 	}
 	s.tail.add(a.facts, long)
 	s.wakeAll()
-	return a.facts, nil
 }
 
 // appending is one batch on its way into the file.
@@ -47,6 +52,10 @@ type appending struct {
 	row   scopeRow
 	task  taskRow
 	facts []event.Fact
+}
+
+func (s *Store) appending(b event.Batch) *appending {
+	return &appending{s: s, db: s.facts, batch: b, names: map[string]int64{}, blobs: map[int64][]byte{}}
 }
 
 // scopeRow is a scope in numbers.

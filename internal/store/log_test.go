@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"errors"
@@ -343,7 +344,7 @@ func TestConcurrentAppend(t *testing.T) {
 	}
 }
 
-// TestAppendOnly: no statement of the package changes or deletes a fact.
+// TestAppendOnly: no statement of the package changes or deletes a fact, but for the one that erases.
 func TestAppendOnly(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {
@@ -358,6 +359,10 @@ func TestAppendOnly(t *testing.T) {
 		src, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
+		}
+		erases := []byte("`UPDATE fact SET data = NULL WHERE task = ? AND seq < ?`")
+		if f == "erase.go" && bytes.Count(src, erases) == 1 {
+			src = bytes.Replace(src, erases, nil, 1)
 		}
 		if m := changes.Find(src); m != nil {
 			t.Errorf("%s: %q", f, m)

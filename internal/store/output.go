@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash"
@@ -127,16 +128,24 @@ type Output struct {
 	parts []run
 }
 
-// Output finds an output of a task. The errors for one that can't be had are [ErrNoOutput] and [ErrOutputGone].
+// Output finds an output of a task, or of one that its thread began in. The errors for one that can't be had are [ErrNoOutput] and [ErrOutputGone].
 func (s *Store) Output(ctx context.Context, task, id string) (*Output, error) {
 	c := s.captures
 	o := &Output{c: c}
 	var enc int
 	var list []byte
-	err := c.db.read.QueryRowContext(ctx, `SELECT o.id, o.raw, o.capped, b.bytes, b.enc, b.parts FROM output o JOIN body b ON b.id = o.body
-		WHERE o.id = ? AND o.task = ?`, id, task).Scan(&o.ID, &o.Raw, &o.Capped, &o.Bytes, &enc, &list)
+	tasks, err := s.lineage(ctx, task)
+	if err != nil {
+		return nil, fmt.Errorf("output %s: %w", id, err)
+	}
+	among, err := json.Marshal(tasks)
+	if err != nil {
+		return nil, fmt.Errorf("output %s: %w", id, err)
+	}
+	err = c.db.read.QueryRowContext(ctx, `SELECT o.id, o.raw, o.capped, b.bytes, b.enc, b.parts FROM output o JOIN body b ON b.id = o.body
+		WHERE o.id = ? AND o.task IN (SELECT value FROM json_each(?))`, id, string(among)).Scan(&o.ID, &o.Raw, &o.Capped, &o.Bytes, &enc, &list)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, s.missing(ctx, task, id)
+		return nil, s.missing(ctx, tasks, id)
 	}
 	if err == nil {
 		o.parts, err = c.runs(enc, list)
@@ -147,19 +156,33 @@ func (s *Store) Output(ctx context.Context, task, id string) (*Output, error) {
 	return o, nil
 }
 
+// lineage gives a task and those that its thread began in, the nearest first.
+func (s *Store) lineage(ctx context.Context, task string) ([]string, error) {
+	before, err := collect(ctx, s.facts, `WITH RECURSIVE l (id, n) AS (SELECT id, 0 FROM name WHERE text = ?
+		UNION ALL SELECT f.task, l.n + 1 FROM l JOIN task t ON t.id = l.id JOIN fact f ON f.seq = t.forked)
+		SELECT n.text FROM l JOIN name n ON n.id = l.id WHERE l.n > 0 ORDER BY l.n`, []any{task},
+		func(rows *sql.Rows) (id string, err error) {
+			err = rows.Scan(&id)
+			return id, err
+		})
+	return append([]string{task}, before...), err
+}
+
 // missing tells an output that was pruned from one that never was.
-func (s *Store) missing(ctx context.Context, task, id string) error {
+func (s *Store) missing(ctx context.Context, tasks []string, id string) error {
 	rest, ok := strings.CutPrefix(id, outputPrefix)
 	if !ok {
 		return ErrNoOutput
 	}
 	letters, _, _ := strings.Cut(rest, "-")
-	for f, err := range s.Facts(ctx, task, "run_"+letters) {
-		if err != nil {
-			return err
-		}
-		if done, ok := f.Data.(event.ToolCompleted); ok && done.Output != nil && done.Output.ID == id {
-			return ErrOutputGone
+	for _, task := range tasks {
+		for f, err := range s.Facts(ctx, task, "run_"+letters) {
+			if err != nil {
+				return err
+			}
+			if done, ok := f.Data.(event.ToolCompleted); ok && done.Output != nil && done.Output.ID == id {
+				return ErrOutputGone
+			}
 		}
 	}
 	return ErrNoOutput

@@ -71,8 +71,8 @@ func (a *appending) storeTask() error {
 			WHERE id = ?`, t.head, t.state, t.origin, t.title, t.reason, t.model, t.parent, t.forked, ms, last, a.row.task)
 	}
 	return a.db.exec(`INSERT INTO task (id, root, origin, title, state, reason, head, model, parent, forked, created, changed, last)
-		VALUES (?1, coalesce((SELECT root FROM task WHERE id = ?9), ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?9, ?10, ?8, ?8, ?11)`,
-		a.row.task, t.origin, t.title, cmp.Or(t.state, event.TaskActive), t.reason, t.head, t.model, ms, t.parent, t.forked, last)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		a.row.task, a.row.task, t.origin, t.title, cmp.Or(t.state, event.TaskActive), t.reason, t.head, t.model, t.parent, t.forked, ms, ms, last)
 }
 
 // project writes what a fact changes in the tables of tasks, runs and calls.
@@ -90,7 +90,7 @@ func (a *appending) project(f event.Fact) error {
 			a.task.reason = sql.NullString{String: p.Reason, Valid: p.Reason != ""}
 		}
 	case event.TaskErased:
-		a.task = taskRow{found: a.task.found, state: event.TaskGone, parent: a.task.parent}
+		a.task = taskRow{found: a.task.found, state: event.TaskGone}
 	case event.HeadMoved:
 		a.task.head = p.To
 	case event.ContextHead:

@@ -38,6 +38,13 @@ func (t *tail) add(facts []event.Fact, long int) {
 	}
 }
 
+// forget drops all facts, because some of them are no longer what is stored.
+func (t *tail) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.facts = nil
+}
+
 // after gives the facts with a number above seq, as far as they are known. known: there was nothing newer at some moment
 // during the call, as far as this process has written; else they must be read.
 func (t *tail) after(seq event.Seq) (facts []event.Fact, known bool) {
