@@ -111,6 +111,7 @@ func sources(t *testing.T) []source {
 	return out
 }
 
+// covers F001 F041 F047 F050
 func TestImports(t *testing.T) {
 	for _, s := range sources(t) {
 		row, ok := imports[s.pkg]

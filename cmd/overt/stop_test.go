@@ -13,6 +13,7 @@ import (
 )
 
 // TestInterruptCommand: Ctrl-C ends the turn, the command, and all that it had started.
+// covers F074 L245
 func TestInterruptCommand(t *testing.T) {
 	for _, sig := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		t.Run(sig.String(), func(t *testing.T) {

@@ -36,6 +36,7 @@ func (p *place) answersOf() (out []string) {
 }
 
 // TestTerminalLastingAnswers: always and never hold for the turn, a pattern as long as the program runs.
+// covers L130
 func TestTerminalLastingAnswers(t *testing.T) {
 	s := startStrict(t, "",
 		runs("touch a"), runs("touch b"), runs("touch 'it'\\''s' && rm b"), runs("rm -f a"), runs("rm -f a"), strictReply{Text: "I conclude."},
@@ -96,6 +97,7 @@ func TestTerminalLastingAnswers(t *testing.T) {
 }
 
 // TestTerminalCtrlC: at a question it is no; again, with no answer between, it stops the turn, and the question is void.
+// covers L135
 func TestTerminalCtrlC(t *testing.T) {
 	s := startStrict(t, "", runs("touch a", "touch b", "touch c", "touch d"), strictReply{Text: "never sent"})
 	p := newPlace(t)
@@ -158,6 +160,7 @@ func TestTerminalInputEnds(t *testing.T) {
 }
 
 // TestTerminalDiff: the change is shown once, with nothing in it that the terminal would obey; a long one on demand.
+// covers L128
 func TestTerminalDiff(t *testing.T) {
 	var long strings.Builder
 	for i := range 60 {

@@ -79,6 +79,7 @@ func (x *terminal) ends(status int) {
 }
 
 // TestTerminal uses the line prompt as a person does.
+// covers F001 L072 L128 L129 L131
 func TestTerminal(t *testing.T) {
 	run := func(command string) strictReply {
 		return strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": command, "intent": "a \x1b[2J try"}}}}
@@ -139,6 +140,7 @@ func TestTerminal(t *testing.T) {
 }
 
 // TestTerminalInterrupt: Ctrl-C at the terminal stops the turn, not the program; at the empty prompt it leaves.
+// covers L002
 func TestTerminalInterrupt(t *testing.T) {
 	s := startStrict(t, "",
 		strictReply{Text: "A long answer begins", Hang: true},

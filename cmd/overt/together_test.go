@@ -8,6 +8,7 @@ import (
 )
 
 // TestBusy: a second process in a workspace is told who is at work there, and can read meanwhile.
+// covers F176
 func TestBusy(t *testing.T) {
 	s := startStrict(t, "",
 		strictReply{Text: "Waiting.", Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "touch ready; until [ -e go ]; do sleep 0.02; done"}}}},

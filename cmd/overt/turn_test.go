@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -30,6 +31,41 @@ func TestNoLimitOfSteps(t *testing.T) {
 			t.Errorf("%v: %q after %d requests", flags, r.out, len(s.exchanges()))
 		}
 		s.valid(t)
+	}
+}
+
+// TestDeltasFit: what is shown while it arrives says where it belongs, in characters of the masked text; put together,
+// it is what is on record.
+//
+// covers F078
+func TestDeltasFit(t *testing.T) {
+	const secret = "tok-0123456789-abc"
+	s := startStrict(t, "", strictReply{Text: "Grüße, 世界: " + secret + ", twice: " + secret + " 🥊.", Piece: 3})
+	p := newPlace(t)
+	p.env = append(p.env, "SOME_TOKEN="+secret)
+	r := p.run("-u", s.URL, "-m", "strict", "--output", "stream-json", "x").want(t, 0)
+	var shown []rune
+	deltas := 0
+	for line := range strings.Lines(r.out) {
+		var d struct {
+			Kind, Part, Text string
+			From             int
+		}
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			t.Fatal(err)
+		}
+		if d.Kind != "call.delta" || d.Part != "text" {
+			continue
+		}
+		if d.From != len(shown) {
+			t.Fatalf("%q is said to begin at %d, after %d characters", d.Text, d.From, len(shown))
+		}
+		shown = append(shown, []rune(d.Text)...)
+		deltas++
+	}
+	const want = "Grüße, 世界: [masked:SOME_TOKEN], twice: [masked:SOME_TOKEN] 🥊."
+	if string(shown) != want || deltas < 2 || !strings.Contains(r.out, `"text":"`+want+`"`) {
+		t.Errorf("%d deltas: %q\n%s", deltas, string(shown), r.out)
 	}
 }
 

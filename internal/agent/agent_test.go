@@ -231,6 +231,7 @@ func (s *scene) outcomes(t *testing.T) (out []string) {
 	return out
 }
 
+// covers F050
 func TestTurnRunsToolsAndAnswers(t *testing.T) {
 	s := &scene{model: &model{script: []reply{
 		calls(llm.ToolCalls, call("a1", "look", `{"path":"x"}`), call("a2", "look", `{"path":"y"}`)),
@@ -251,6 +252,7 @@ func TestTurnRunsToolsAndAnswers(t *testing.T) {
 	}
 }
 
+// covers F003 F071
 func TestRepliesThatAreNoAnswer(t *testing.T) {
 	cut := reply{blocks: []llm.Block{{Type: llm.Text, Text: "Deleting."}, {Type: llm.Call, Call: &llm.ToolCall{ID: "a1", Name: "change", Arguments: `{"path":"build"}`}}}, finish: llm.Length}
 	tests := map[string]struct {
@@ -289,6 +291,7 @@ func TestRepliesThatAreNoAnswer(t *testing.T) {
 	}
 }
 
+// covers L238 L239
 func TestRetries(t *testing.T) {
 	rate := &llm.Error{Class: llm.Rate, HTTP: 429, Message: "slow down", RetryAfter: 7 * time.Second}
 	tests := map[string]struct {
@@ -329,6 +332,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// covers F003 L245
 func TestCancel(t *testing.T) {
 	t.Run("while the model answers", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -376,6 +380,7 @@ func (a answers) Ask(_ context.Context, _ event.Scope, _ string, _ event.Questio
 	return tool.Reply{Choice: string(a), By: "person"}, nil
 }
 
+// covers L131
 func TestPermission(t *testing.T) {
 	tests := map[string]struct {
 		profile policy.Profile

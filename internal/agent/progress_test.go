@@ -23,6 +23,7 @@ func (s *scene) notes(t *testing.T) (out []string) {
 	return out
 }
 
+// covers F003 F004
 func TestNoProgress(t *testing.T) {
 	look := func(path string) llm.ToolCall { return call("a", "look", fmt.Sprintf(`{"path":%q}`, path)) }
 	change := func(n int) llm.ToolCall { return call("a", "change", fmt.Sprintf(`{"path":"f","n":%d}`, n)) }

@@ -57,6 +57,7 @@ func TestParseRule(t *testing.T) {
 	}
 }
 
+// covers L133
 func TestProfiles(t *testing.T) {
 	none := policy.Action{Tool: "update_plan"}
 	for _, c := range []struct {

@@ -171,6 +171,7 @@ func TestResultsStandInCallOrder(t *testing.T) {
 	}
 }
 
+// covers A046
 func TestContentNeverEndsItsWrapper(t *testing.T) {
 	h := &history{t: t}
 	h.user("a")
@@ -185,6 +186,7 @@ func TestContentNeverEndsItsWrapper(t *testing.T) {
 	}
 }
 
+// covers L243
 func TestBrokenHistoriesAreMended(t *testing.T) {
 	tests := map[string]struct {
 		make    func(h *history)

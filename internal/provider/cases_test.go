@@ -119,6 +119,7 @@ func cuts(body string) [][]string {
 	return out
 }
 
+// covers F081 L259
 func TestCases(t *testing.T) {
 	all := cases(t)
 	if len(all) < 18 {
@@ -261,6 +262,7 @@ func result(id, name, content string) llm.Message {
 }
 
 // TestLlamaServer decodes what llama-server v0.4.0 sent.
+// covers L259
 func TestLlamaServer(t *testing.T) {
 	type want struct {
 		class  llm.Class

@@ -237,6 +237,7 @@ func TestPrefix(t *testing.T) {
 
 // FuzzText: whatever bytes a message holds, the body is valid JSON in valid UTF-8 and says the same, but for what no
 // server takes.
+// covers L036
 func FuzzText(f *testing.F) {
 	f.Add("plain")
 	f.Add("q\"\\\n\r\t\x00\x1f\x7f<>&\u2028\xff\xed\xa0\x80")

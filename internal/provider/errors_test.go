@@ -17,6 +17,7 @@ func fail(t *testing.T, status int, header map[string]string, body string) *llm.
 	return asError(t, err)
 }
 
+// covers L232 L238
 func TestErrorClasses(t *testing.T) {
 	openai := func(message, typ, code string) string {
 		return `{"error":{"message":"` + message + `","type":"` + typ + `","param":null,"code":` + code + `}}`
@@ -64,6 +65,8 @@ func TestErrorClasses(t *testing.T) {
 		{"page 403", 403, "<!doctype html><title>Blocked</title>", llm.Auth, "blocked by a gateway"},
 		{"page 404", 404, "<html>nginx</html>", llm.Invalid, "base URL"},
 		{"page 413", 413, "<html><h1>413 Request Entity Too Large</h1></html>", llm.Overflow, "size"},
+		{"time-out of the server", 408, `{"error":{"message":"took too long"}}`, llm.Overload, "took too long"},
+		{"escapes", 402, `{"error":{"message":"\u4f59\u989d\u4e0d\u8db3 \ud83e\udd4a"}}`, llm.Quota, "余额不足 🥊"},
 		{"conflict", 409, `{"error":{"message":"again"}}`, llm.Overload, "again"},
 		{"numbers in an echo", 400, openai("Bad value in: 429 rate limited", "invalid_request_error", "null"), llm.Invalid, ""},
 	} {
@@ -80,6 +83,7 @@ func TestErrorClasses(t *testing.T) {
 }
 
 // TestOverflow has what servers say when a request does not fit, and the window that they name.
+// covers L242
 func TestOverflow(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -146,6 +150,7 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
+// covers L238
 func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		name   string

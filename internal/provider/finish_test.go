@@ -34,6 +34,7 @@ func TestLengthStays(t *testing.T) {
 }
 
 // TestHugeAnswer: an answer that never ends is given up long before the limit of the body, and is no answer.
+// covers L240
 func TestHugeAnswer(t *testing.T) {
 	piece := `"content":"` + strings.Repeat("a", 64<<10) + `"`
 	pieces := make([]string, 200)

@@ -12,6 +12,7 @@ import (
 )
 
 // TestCallsSurviveAnyCut: calls in OpenAI's form come out as they were, however their arguments are cut and mixed.
+// covers L231
 func TestCallsSurviveAnyCut(t *testing.T) {
 	var body string
 	m, _ := against(t, true, func(w http.ResponseWriter, r *http.Request) { raw(200, sse(), body)(w, r) })

@@ -38,6 +38,7 @@ func reply(t *testing.T, body string) (*llm.Response, *llm.Error) {
 // TestCallShapes has the shapes in which servers were seen to send calls (provider-wire reference of public issues:
 // openai-python#2806, vercel/ai#14277 and #18333, agno#8880, dirac#215, hermes-agent#8259, opencode#26412, litellm#12513,
 // oh-my-pi#1776, opencode#17339, open-webui#22235).
+// covers L231
 func TestCallShapes(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -132,6 +133,7 @@ func TestCutCallsAreDropped(t *testing.T) {
 }
 
 // TestReplyShapes has forms of bodies and chunks.
+// covers F082 L233
 func TestReplyShapes(t *testing.T) {
 	const full = `{"id":"c","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"hello"},"finish_reason":"stop"}],"usage":{"prompt_tokens":7,"completion_tokens":2}}`
 	for _, c := range []struct{ name, body, text, thought string }{
@@ -222,6 +224,7 @@ func TestFinishes(t *testing.T) {
 }
 
 // TestBrokenReplies has replies of status 200 that are no answers.
+// covers F081
 func TestBrokenReplies(t *testing.T) {
 	ok := `{"choices":[{"delta":{"content":"a"}}]}`
 	for _, c := range []struct {

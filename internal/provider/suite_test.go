@@ -81,6 +81,7 @@ func TestCalls(t *testing.T) {
 	})
 }
 
+// covers L241
 func TestCutConnection(t *testing.T) {
 	both(t, func(t *testing.T, set func(*provider.Options)) {
 		m, server, k := start(t, scripted.Script{Replies: []scripted.Reply{{
@@ -143,6 +144,7 @@ func TestNothingIsSentUnrecorded(t *testing.T) {
 	})
 }
 
+// covers L238
 func TestNoServer(t *testing.T) {
 	m, server, _ := start(t, scripted.Script{}, nil)
 	server.Close()

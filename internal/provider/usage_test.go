@@ -7,6 +7,7 @@ import (
 	"overt/internal/llm"
 )
 
+// covers F129
 func TestUsage(t *testing.T) {
 	show := func(u llm.Usage) string {
 		s := ""

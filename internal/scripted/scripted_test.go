@@ -119,6 +119,7 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// covers L235
 func TestSameScriptSameBytes(t *testing.T) {
 	var first string
 	for range 2 {
@@ -228,6 +229,7 @@ func TestAlternate(t *testing.T) {
 }
 
 // TestStrict has what the real services refuse, in their words.
+// covers L246
 func TestStrict(t *testing.T) {
 	u := `{"role":"user","content":"hi"}`
 	call := func(id, args string) string {

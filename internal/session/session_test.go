@@ -143,6 +143,7 @@ func submit(t *testing.T, s *session.Session, in session.Input) session.Receipt 
 	return r
 }
 
+// covers F059
 func TestSubmitRunsAndGoesOn(t *testing.T) {
 	p := newPlace(t)
 	s, st := p.open(false, says("one"), says("two"))
@@ -164,6 +165,7 @@ func TestSubmitRunsAndGoesOn(t *testing.T) {
 	}
 }
 
+// covers F051
 func TestEmptyInputLeavesNothing(t *testing.T) {
 	p := newPlace(t)
 	s, st := p.open(false)
@@ -175,6 +177,7 @@ func TestEmptyInputLeavesNothing(t *testing.T) {
 	}
 }
 
+// covers F046 F205
 func TestSameKeyRunsOnce(t *testing.T) {
 	p := newPlace(t)
 	s, _ := p.open(false, says("one"))

@@ -17,6 +17,7 @@ func clean(b []byte) string {
 	return out.String()
 }
 
+// covers L036
 func TestClean(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"plain", "a\tb\nc", "a\tb\nc"},

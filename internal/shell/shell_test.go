@@ -125,6 +125,7 @@ func TestCancelledBeforeGo(t *testing.T) {
 	}
 }
 
+// covers L191
 func TestTimeout(t *testing.T) {
 	dir := t.TempDir()
 	began := time.Now()
@@ -222,6 +223,7 @@ func TestEscapedChildDoesNotHold(t *testing.T) {
 	}
 }
 
+// covers A016 A017
 func TestLongOutput(t *testing.T) {
 	o := run(t, shell.Options{Command: "seq 1 200000"})
 	if !strings.HasPrefix(o.Head, "1\n2\n3\n") || !strings.HasSuffix(o.Tail, "199999\n200000\n") {
@@ -232,6 +234,7 @@ func TestLongOutput(t *testing.T) {
 	}
 }
 
+// covers A016 A017
 func TestOutputBorders(t *testing.T) {
 	dir := t.TempDir()
 	for _, n := range []int{0, 1, shell.Kept, 2*shell.Kept - 1, 2 * shell.Kept, 2*shell.Kept + 1, 3*shell.Kept + 7, 5*shell.Kept + 3, 20 * shell.Kept} {

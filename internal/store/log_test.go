@@ -243,6 +243,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
+// covers A018
 func TestBarrier(t *testing.T) {
 	s := open(t, t.TempDir())
 	tests := []struct {

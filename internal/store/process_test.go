@@ -171,6 +171,7 @@ func TestFollowEndsWithTheStore(t *testing.T) {
 	}
 }
 
+// covers F176
 func TestLease(t *testing.T) {
 	dir := t.TempDir()
 	s, other := open(t, dir), open(t, dir)

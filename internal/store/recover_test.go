@@ -38,6 +38,7 @@ func recoverAll(t testing.TB, s *store.Store, end func(event.Group) bool) []even
 }
 
 // TestRecover: a run that died with everything open is closed in one batch, and only once.
+// covers F030
 func TestRecover(t *testing.T) {
 	s := open(t, t.TempDir())
 	sc := event.Scope{Session: "ses_A", Task: "tsk_A", Turn: "trn_R", Run: "run_R"}

@@ -57,6 +57,7 @@ func dispatch(t *testing.T, tools []tool.Tool, calls ...event.ToolCall) (map[str
 	return out, sum
 }
 
+// covers L197 L200
 func TestArguments(t *testing.T) {
 	tests := map[string]struct{ args, want, code, says string }{
 		"as they should be":           {args: `{"path": "x", "n": 1}`, want: `{"path": "x", "n": 1}`},
@@ -133,6 +134,7 @@ func TestSchemasOutsideThePart(t *testing.T) {
 	}
 }
 
+// covers F072 L212
 func TestUnknownTool(t *testing.T) {
 	out, sum := dispatch(t, []tool.Tool{echo{"look"}, echo{"see"}},
 		event.ToolCall{ID: "1", Name: "search_files", Args: "{}"}, event.ToolCall{ID: "2", Name: "", Args: "{}"}, event.ToolCall{ID: "3", Name: "look", Args: `{"path":"x"}`})
@@ -152,6 +154,7 @@ func TestSetRefusesBadNames(t *testing.T) {
 	}
 }
 
+// covers L196
 func TestLongResultsAreCut(t *testing.T) {
 	long := strings.Repeat("é", tool.MaxContent)
 	out, _ := dispatch(t, []tool.Tool{echo{"look"}}, event.ToolCall{ID: "1", Name: "look", Args: `{"path":"` + long + `"}`})

@@ -135,6 +135,7 @@ func factOf[P event.Payload](a *asking, subject string) (out P) {
 	return out
 }
 
+// covers L129 L130 L132
 func TestAnswers(t *testing.T) {
 	const all, short = "yes no always never pattern", "yes no never"
 	for _, tt := range []struct {

@@ -78,6 +78,7 @@ func TestRunChains(t *testing.T) {
 	}
 }
 
+// covers F178
 func TestPublicForm(t *testing.T) {
 	s, r := open(t)
 	add(t, s, "run_a", "run_a", event.RunAccepted{RunKind: "turn", Client: "cli"})
@@ -105,6 +106,7 @@ func TestPublicForm(t *testing.T) {
 }
 
 // TestCalls: every attempt is listed with what is known of it, and nothing else.
+// covers F043 F076
 func TestCalls(t *testing.T) {
 	s, r := open(t)
 	ctx := context.Background()

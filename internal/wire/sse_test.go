@@ -80,6 +80,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
+// covers L240
 func TestEventsErrors(t *testing.T) {
 	broken := errors.New("broken")
 	got, err := events(io.MultiReader(strings.NewReader("data: a\n\ndata: b\n"), iotest.ErrReader(broken)))

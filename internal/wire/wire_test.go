@@ -231,6 +231,7 @@ func TestAnnouncedLength(t *testing.T) {
 	}
 }
 
+// covers L262
 func TestIdle(t *testing.T) {
 	c, k, r := serve(t, wire.Options{Idle: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
 		flush(w, "x")
@@ -266,6 +267,7 @@ func TestAnyByteResetsIdle(t *testing.T) {
 }
 
 // TestSilentFromTheStart needs an address that does not count as local: a proxy on loopback stands for it.
+// covers L262
 func TestSilentFromTheStart(t *testing.T) {
 	for _, early := range []bool{false, true} { // whether the header comes at once
 		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

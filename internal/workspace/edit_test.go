@@ -14,6 +14,7 @@ import (
 	"overt/internal/workspace"
 )
 
+// covers A051 L197 L204 L205
 func TestReplace(t *testing.T) {
 	for _, c := range []struct {
 		name, data string
@@ -72,6 +73,7 @@ func TestReplaceOfTheMark(t *testing.T) {
 	}
 }
 
+// covers A053 L200 L201 L202 L203 L205
 func TestReplaceErrors(t *testing.T) {
 	many := make([]int, 65)
 	for i := range many {
@@ -269,6 +271,7 @@ func TestFailedEditIsCheap(t *testing.T) {
 }
 
 // TestClosestFindsTheBlock: a first line that is everywhere does not hide the place.
+// covers A053
 func TestClosestFindsTheBlock(t *testing.T) {
 	var data strings.Builder
 	for i := range 2000 {

@@ -9,6 +9,7 @@ import (
 )
 
 // TestLadder: each step finds what it should, says that it did, and puts the new text in as the file is.
+// covers A052
 func TestLadder(t *testing.T) {
 	for _, c := range []struct {
 		name, data string

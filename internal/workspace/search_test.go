@@ -31,6 +31,7 @@ func list(t *testing.T, tree *workspace.Tree, q workspace.ListQuery) []string {
 	return out
 }
 
+// covers F150
 func TestList(t *testing.T) {
 	dir := t.TempDir()
 	lay(t, dir, map[string]string{

@@ -226,6 +226,7 @@ func portable(t *testing.T, name string, schema json.RawMessage) {
 	}
 }
 
+// covers L192 L196 L206 L207
 func TestReadFile(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef\n", 20_000)
 	b := setUp(t, map[string]string{
@@ -297,6 +298,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
+// covers L208
 func TestSizeBombs(t *testing.T) {
 	b := setUp(t, map[string]string{"f": "needle\n", "zero": "-> /dev/zero"})
 	if err := syscall.Mkfifo(filepath.Join(b.dir, "pipe"), 0o644); err != nil {

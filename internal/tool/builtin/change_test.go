@@ -25,6 +25,7 @@ func changed(t *testing.T, r *tool.Result) event.FileChanged {
 	return f
 }
 
+// covers A051 L192 L197 L199
 func TestEditFile(t *testing.T) {
 	b := setUp(t, map[string]string{"sub/f": "a\r\nb\r\nb\r\n", "in": "-> sub"})
 	b.must("read_file", args{"path": "sub/f"})
@@ -64,6 +65,7 @@ func TestEditFile(t *testing.T) {
 	}
 }
 
+// covers L206 L207 L208
 func TestEditFileRefusals(t *testing.T) {
 	b := setUp(t, map[string]string{"f": "a\nb\nb\n", "bin": "a\x00", "latin": "\xe4a\n", "dir/": "", "huge": strings.Repeat("x", 33<<20)})
 	for _, c := range []struct {
@@ -154,6 +156,7 @@ func TestAfterRestart(t *testing.T) {
 	}
 }
 
+// covers L193 L206 L207
 func TestWriteFile(t *testing.T) {
 	b := setUp(t, map[string]string{"f": "old\n", "bin": "a\x00b", "dir/": ""})
 	r := b.must("write_file", args{"path": "x/y/new.txt", "content": "line\n"})

@@ -13,6 +13,7 @@ import (
 	"overt/internal/tool"
 )
 
+// covers A015 F073 F156 F158 L191
 func TestRunCommand(t *testing.T) {
 	b := setUp(t, map[string]string{"sub/f": "x\n", "in": "-> sub"})
 	for _, c := range []struct {
@@ -74,6 +75,7 @@ func TestRunCommandDaemon(t *testing.T) {
 	}
 }
 
+// covers F156
 func TestRunCommandRefusals(t *testing.T) {
 	b := setUp(t, map[string]string{"f": "x"})
 	for _, c := range []struct {

@@ -11,6 +11,7 @@ import (
 	"overt/internal/tool/builtin"
 )
 
+// covers L194
 func TestListAndSearch(t *testing.T) {
 	b := setUp(t, map[string]string{"a.go": "foo\n", "sub/b.go": "one\nfoo\nthree\n", ".env": "foo", "evil\nname": "foo", "ln": "-> sub"})
 	os.Remove(filepath.Join(b.dir, ".keep"))
