@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"overt/internal/agent"
@@ -107,6 +108,9 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 	var next *item
 	var held []event.Draft
 	var rest, others []item // of this task after next, and of others
+	hold := func(id string) {
+		held = append(held, event.Draft{Subject: id, Data: event.QueueChanged{State: event.QueueHeld, By: "runtime"}})
+	}
 	for _, i := range s.waiting {
 		switch {
 		case i.task != r.scope.Task:
@@ -116,26 +120,36 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 		case (completed || i.late) && thread != nil && !s.isClosed():
 			next = &i
 		default:
-			held = append(held, event.Draft{Subject: i.id, Data: event.QueueChanged{State: event.QueueHeld, By: "runtime"}})
+			hold(i.id)
 		}
 	}
 	s.waiting, r.closing = others, true
 	ctx := context.Background()
-	if next == nil {
+	keep := func() error {
 		if len(held) == 0 {
-			return nil, nil
+			return nil
 		}
 		_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id, Task: r.scope.Task}, Facts: held})
-		return nil, err
+		return err
+	}
+	if next == nil {
+		return nil, keep()
 	}
 	n := s.newRun(r.scope.Task, next.limits)
-	facts, err := s.o.Store.Append(ctx, event.Batch{Scope: n.scope, Facts: []event.Draft{
+	facts, err := s.o.Store.Append(ctx, event.Batch{Scope: n.scope, If: &event.If{States: []string{event.TaskActive}}, Facts: []event.Draft{
 		{Subject: n.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: n.limits, DryRun: s.o.DryRun}},
 		n.message(next.text, next.id),
 	}})
 	if err != nil {
 		n.cancel()
-		return nil, err
+		var state *StateError
+		if !errors.As(err, &state) {
+			return nil, err
+		}
+		for _, i := range append([]item{*next}, rest...) { // the task was paused, say, between the two runs
+			hold(i.id)
+		}
+		return nil, keep()
 	}
 	s.waiting = append(s.waiting, rest...)
 	for _, f := range facts {

@@ -2,7 +2,7 @@
 //
 // [Open] one session per program and workspace; [Session.Submit] gives it an input, [Session.Stop] ends a run,
 // [Session.Answer] answers a question. An input for a task on which a run is under way may steer that run or wait for its
-// end, see [Input]; [Session.Next] tells which run took it up. What happens is read elsewhere (package trace), but for text that is still
+// end, see [Input]; [Session.Next] tells which run took it up. [Session.Do] changes a task outside a run. What happens is read elsewhere (package trace), but for text that is still
 // arriving: [Session.Watch].
 //
 // Record, then act: Submit returns after the input is committed. One top-level run at a time holds the lease of the
@@ -16,7 +16,6 @@ package session
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -24,7 +23,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"overt/internal/agent"
 	"overt/internal/event"
@@ -70,12 +68,17 @@ type Options struct {
 // Input is a person's input.
 type Input struct {
 	Task   string // "": a new task
+	Fork   *Fork  // of a new task: where its thread begins
 	Text   string
 	Origin string // of a new task: person, demo
 	Key    string // idempotency key; "" for none
 	Limits event.Limits
 	Mode   string // ModeStart, ModeSteer, ModeQueue
 }
+
+// Fork names a place in the thread of a task: after a message, by its number, its id or closing characters of it; "": where
+// the task stands. The task may be in any state but erased, and stays as it is.
+type Fork struct{ Task, Message string }
 
 // Receipt says what an input became. Before is the last number of the record before anything was written for it.
 // If the input was queued, Queue is the item, and the rest is of the run that was under way.
@@ -164,113 +167,6 @@ func Open(o Options) *Session {
 		o: o, id: o.NewID("ses_"), runs: map[string]*run{}, questions: map[string]question{}, grants: map[string]*tool.Grants{},
 		watchers: map[chan event.Delta]bool{}, streams: map[string]*stream{},
 	}
-}
-
-// Submit commits an input and starts work on it. The context bounds the acceptance, not the run.
-func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
-	if strings.TrimSpace(in.Text) == "" {
-		return Receipt{}, ErrEmpty
-	}
-	if s.isClosed() {
-		return Receipt{}, ErrClosed
-	}
-	if r, known, err := s.accepted(ctx, in); known || err != nil {
-		return r, err
-	}
-	if in.Mode != ModeStart {
-		if r, queued, err := s.enqueue(ctx, in); queued || err != nil {
-			return r, err
-		}
-		if err := s.settle(ctx); err != nil {
-			return Receipt{}, err
-		}
-	}
-	lease, err := s.o.Store.Lease(ctx, "turn", s.id)
-	if err != nil {
-		return Receipt{}, err
-	}
-	r, accepted, err := s.accept(ctx, lease, in)
-	if err != nil || !accepted {
-		lease.Release()
-		return r, err
-	}
-	return r, nil
-}
-
-// accept works under the lease; accepted: a run was started, and it owns the lease now.
-func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Receipt, bool, error) {
-	recovered, err := lease.Recover(ctx, s.o.EndGroup)
-	if err != nil {
-		return Receipt{}, false, err
-	}
-	task := in.Task
-	var facts []event.Draft
-	if !s.isAnnounced() { // a session that runs nothing leaves no fact
-		facts = append(facts, event.Draft{Subject: s.id, Data: event.SessionStarted{
-			Version: s.o.Version, Client: s.o.Client, Dir: s.o.Dir, PID: s.o.PID,
-		}})
-	}
-	if task == "" {
-		task = s.o.NewID("tsk_")
-		facts = append(facts, event.Draft{Subject: task, Data: event.TaskCreated{Title: title(in.Text), Origin: in.Origin}})
-	}
-	kit, err := s.o.Kit(ctx, task)
-	if err != nil {
-		return Receipt{}, false, err
-	}
-	r := s.newRun(task, in.Limits)
-	facts = append(facts,
-		event.Draft{Subject: r.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits, DryRun: s.o.DryRun}},
-		r.message(in.Text, ""))
-	got, err := s.o.Store.Append(ctx, event.Batch{Scope: r.scope, Key: in.Key, Fingerprint: fingerprint(in), Facts: facts})
-	if err != nil || got[0].Scope.Run != r.scope.Run { // the same key came in between: the first acceptance stands
-		r.cancel()
-		if err != nil {
-			return Receipt{}, false, err
-		}
-		return receipt(got), false, nil
-	}
-	s.setAnnounced()
-	accepted := receipt(got)
-	accepted.Before = append(recovered, got...)[0].Seq - 1
-	var thread *prompt.Thread
-	if in.Task == "" { // all that there is of a new task is at hand
-		thread = &prompt.Thread{}
-		for _, f := range got {
-			thread.Apply(f)
-		}
-	}
-	if !s.start(lease, kit, r, thread) {
-		return Receipt{}, false, ErrClosed
-	}
-	return accepted, true, nil
-}
-
-// accepted finds what an input with the same key became before.
-func (s *Session) accepted(ctx context.Context, in Input) (Receipt, bool, error) {
-	if in.Key == "" {
-		return Receipt{}, false, nil
-	}
-	facts, err := s.o.Store.Append(ctx, event.Batch{Key: in.Key, Fingerprint: fingerprint(in)})
-	if err != nil || len(facts) == 0 {
-		return Receipt{}, false, err
-	}
-	return receipt(facts), true, nil
-}
-
-func receipt(accepted []event.Fact) Receipt {
-	f := accepted[0]
-	r := Receipt{Task: f.Scope.Task, Turn: f.Scope.Turn, Run: f.Scope.Run, Before: f.Seq - 1}
-	if f.Kind == event.KindQueueAdded {
-		r.Queue = f.Subject
-	}
-	return r
-}
-
-// fingerprint tells inputs apart without keeping them.
-func fingerprint(in Input) string {
-	sum := sha256.Sum256([]byte(in.Task + "\x00" + in.Mode + "\x00" + in.Text))
-	return string(sum[:])
 }
 
 // start works on a run, and on those that follow it from the queue, on a goroutine of its own, which owns the lease; false:
@@ -441,14 +337,4 @@ func (s *Session) Close(ctx context.Context) error {
 	}
 	_, err := s.o.Store.Append(ctx, event.Batch{Scope: event.Scope{Session: s.id}, Facts: []event.Draft{{Subject: s.id, Data: event.SessionEnded{Reason: "closed"}}}})
 	return err
-}
-
-// title is the first line of the first input, at most 80 characters.
-func title(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = strings.ToValidUTF8(strings.TrimSpace(line), "\uFFFD")
-	if utf8.RuneCountInString(line) > 80 {
-		line = string([]rune(line)[:79]) + "…"
-	}
-	return line
 }
