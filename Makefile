@@ -37,7 +37,7 @@ fuzz:                  ## each fuzz target for FUZZTIME (default 30s)
 	scripts/fuzz
 
 generate:              ## documents that are made from the code
-	$(GO) test ./internal/cli -run TestReference -update
+	$(GO) test . ./internal/cli -run 'TestSeedCoverage|TestReference' -update
 
 clean:
 	rm -rf bin .cache
