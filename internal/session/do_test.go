@@ -292,7 +292,13 @@ func TestMovesAtRandom(t *testing.T) {
 	ctx := context.Background()
 	rapid.Check(t, func(rt *rapid.T) {
 		p := newPlace(t)
-		s, st := p.open(false, slices.Repeat([]answers{says("ok")}, 64)...)
+		s, st := p.start(false, slices.Repeat([]answers{says("ok")}, 64)...)
+		end := func() {
+			if err := errors.Join(s.Close(ctx), st.Close()); err != nil {
+				rt.Fatal(err)
+			}
+		}
+		defer func() { end() }()
 		states := map[string]string{}
 		forks := map[string]int{} // that are alive, of each task
 		parent := map[string]string{}
@@ -329,10 +335,8 @@ func TestMovesAtRandom(t *testing.T) {
 				continue
 			}
 			if command == "restart" {
-				if err := errors.Join(s.Close(ctx), st.Close()); err != nil {
-					rt.Fatal(err)
-				}
-				s, st = p.open(false, slices.Repeat([]answers{says("ok")}, 64)...)
+				end()
+				s, st = p.start(false, slices.Repeat([]answers{says("ok")}, 64)...)
 				continue
 			}
 			task := rapid.SampledFrom(slices.Sorted(maps.Keys(states))).Draw(rt, "task")

@@ -87,6 +87,18 @@ func newPlace(t *testing.T) *place { return &place{t: t, dir: t.TempDir(), mask:
 
 func (p *place) open(interactive bool, script ...func(context.Context, func(llm.Delta)) (*llm.Response, error)) (*session.Session, *store.Store) {
 	p.t.Helper()
+	s, st := p.start(interactive, script...)
+	p.t.Cleanup(func() {
+		if err := errors.Join(s.Close(context.Background()), st.Close()); err != nil {
+			p.t.Error(err)
+		}
+	})
+	return s, st
+}
+
+// start opens what the caller closes.
+func (p *place) start(interactive bool, script ...func(context.Context, func(llm.Delta)) (*llm.Response, error)) (*session.Session, *store.Store) {
+	p.t.Helper()
 	ctx := context.Background()
 	st, err := store.Open(ctx, store.Options{Dir: p.dir, Mask: p.mask})
 	if err != nil {
@@ -104,11 +116,6 @@ func (p *place) open(interactive bool, script ...func(context.Context, func(llm.
 			}, err
 		},
 		Wait: func(context.Context, int, time.Duration) error { return nil }, Backoff: func(int, time.Duration) time.Duration { return 0 },
-	})
-	p.t.Cleanup(func() {
-		if err := errors.Join(s.Close(ctx), st.Close()); err != nil {
-			p.t.Error(err)
-		}
 	})
 	return s, st
 }
