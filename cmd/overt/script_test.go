@@ -32,6 +32,7 @@ import (
 //	chain KIND                    standard output was a stream of events: unbroken, and ended by KIND
 //	secret TEXT                   TEXT stands nowhere in the record, in no form
 //	crlf FILE...                  give files CR LF line ends and take the last one away
+//
 // covers L235
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
