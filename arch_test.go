@@ -111,7 +111,7 @@ func sources(t *testing.T) []source {
 	return out
 }
 
-// covers F001 F041 F047 F050
+// covers F001 F041 F047
 func TestImports(t *testing.T) {
 	for _, s := range sources(t) {
 		row, ok := imports[s.pkg]
@@ -157,6 +157,28 @@ func TestKernelHasNoClock(t *testing.T) {
 			}
 			if x, ok := sel.X.(*ast.Ident); ok && x.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "Tick", "NewTimer", "NewTicker"}, sel.Sel.Name) {
 				t.Errorf("%s: time.%s in the kernel", s.path, sel.Sel.Name)
+			}
+			return true
+		})
+	}
+}
+
+// TestOnlyViewsPrint: what a package has to say it returns; standard output and error belong to the front ends.
+//
+// covers F050
+func TestOnlyViewsPrint(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.pkg == "cmd/overt" || s.pkg == "internal/cli" || strings.HasPrefix(s.pkg, "bench") {
+			continue
+		}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			sel, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			x, ok := sel.X.(*ast.Ident)
+			if ok && (x.Name == "fmt" && slices.Contains([]string{"Print", "Printf", "Println"}, sel.Sel.Name) || x.Name == "os" && slices.Contains([]string{"Stdout", "Stderr"}, sel.Sel.Name)) {
+				t.Errorf("%s: %s.%s; return it instead", s.path, x.Name, sel.Sel.Name)
 			}
 			return true
 		})

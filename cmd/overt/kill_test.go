@@ -18,7 +18,7 @@ import (
 )
 
 // TestKill kills the program at instants that are spread over a task of 20 steps, and goes on with it.
-// covers F030 F046 F074
+// covers F030 F046 F074 F169
 func TestKill(t *testing.T) {
 	const instants, seed = 50, 7
 	random := rand.New(rand.NewPCG(seed, seed))

@@ -13,7 +13,7 @@ import (
 	"overt/internal/tool"
 )
 
-// covers A015 F073 F156 F158 L191
+// covers A015 F073 F156 L191
 func TestRunCommand(t *testing.T) {
 	b := setUp(t, map[string]string{"sub/f": "x\n", "in": "-> sub"})
 	for _, c := range []struct {
