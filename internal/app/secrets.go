@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"path/filepath"
 	"strings"
+
+	"overt/internal/redact"
 )
 
 // secretName tells whether the value of a variable is likely a secret. No pattern: compiling it costs every start.
@@ -34,10 +36,15 @@ func (a *App) learnSecrets() {
 			}
 		}
 	}
-	for _, kv := range a.o.Env {
+	learnEnv(a.mask, a.o.Env)
+}
+
+// learnEnv makes the secrets of an environment known to a masker.
+func learnEnv(mask *redact.Masker, env []string) {
+	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		if secretName(name) && !filepath.IsAbs(value) {
-			a.mask.Add(name, value)
+			mask.Add(name, value)
 		}
 	}
 }

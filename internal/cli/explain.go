@@ -7,6 +7,8 @@ import (
 
 	"overt/internal/app"
 	"overt/internal/config"
+	"overt/internal/event"
+	"overt/internal/prompt"
 	"overt/internal/session"
 	"overt/internal/trace"
 )
@@ -26,6 +28,7 @@ func (p *program) explain(err error) message {
 		ambiguous *trace.AmbiguousError
 		noCall    *trace.NoCallError
 		path      *fs.PathError
+		onTask    message
 	)
 	switch {
 	case errors.As(err, &bad):
@@ -39,6 +42,8 @@ func (p *program) explain(err error) message {
 			m.status = statusUsage
 		}
 		return m
+	case p.explainTask(err, &onTask):
+		return onTask
 	case errors.As(err, &held) && held.PID == 0:
 		return message{p.say.Say("run.busy.unknown"), p.say.Say("run.busy.hint"), statusFailed}
 	case errors.As(err, &held):
@@ -67,6 +72,57 @@ func (p *program) explain(err error) message {
 		return message{err.Error(), p.say.Say("error.record.hint", state), statusFailed}
 	}
 	return message{err.Error(), "", statusFailed}
+}
+
+// explainTask explains what can't be done to a task; false: it is something else.
+func (p *program) explainTask(err error, m *message) bool {
+	var (
+		active   *session.ActiveError
+		state    *session.StateError
+		none     *trace.NoActiveError
+		forked   *session.ForkedError
+		scrub    *session.ScrubError
+		noAnswer *prompt.MessageError
+	)
+	switch {
+	case errors.As(err, &active) && active.Held.PID == 0:
+		*m = message{p.say.Say("task.active.unknown", active.Task), p.say.Say("run.busy.hint"), statusFailed}
+	case errors.As(err, &active):
+		h := active.Held
+		*m = message{p.say.Say("task.active", active.Task, h.PID, h.Since.Local().Format("15:04:05")), p.say.Say("run.busy.hint"), statusFailed}
+	case errors.As(err, &state):
+		*m = message{p.say.Say("task.state", state.Task, state.State), p.goOn(state.Task, state.State), statusFailed}
+	case errors.As(err, &none):
+		*m = message{p.say.Say("task.none_active", none.Last.ID, none.Last.State), p.goOn(none.Last.ID, none.Last.State), statusUsage}
+	case errors.As(err, &forked):
+		*m = message{p.say.Say("task.forked", forked.Task, strings.Join(forked.Forks, ", ")), p.say.Say("task.forked.hint", forked.Forks[0]), statusFailed}
+	case errors.As(err, &scrub):
+		*m = message{p.say.Say("task.scrub", scrub.Path, scrub.Err), p.say.Say("task.scrub.hint"), statusFailed}
+	case errors.As(err, &noAnswer) && len(noAnswer.Candidates) > 0:
+		*m = message{p.say.Say("task.message.several", noAnswer.Ref, strings.Join(noAnswer.Candidates, ", ")), p.say.Say("task.message.hint"), statusUsage}
+	case errors.As(err, &noAnswer):
+		*m = message{p.say.Say("task.message", noAnswer.Ref), p.say.Say("task.message.hint"), statusUsage}
+	case errors.Is(err, session.ErrNoReason):
+		*m = message{p.say.Say("task.reason"), p.say.Say("task.reason.hint"), statusUsage}
+	case errors.Is(err, session.ErrNoTitle):
+		*m = message{p.say.Say("task.title"), p.say.Say("task.title.hint"), statusUsage}
+	default:
+		return false
+	}
+	return true
+}
+
+// goOn says what can be done with a task in a state.
+func (p *program) goOn(task, state string) string {
+	switch {
+	case state == event.TaskPaused:
+		return p.say.Say("task.state.paused", task)
+	case state == event.TaskActive:
+		return p.say.Say("task.state.active", strings.Join(session.Moves(state), "|"), task)
+	case len(session.Moves(state)) == 0:
+		return p.say.Say("task.state.erased")
+	}
+	return p.say.Say("task.state.ended", task, task)
 }
 
 func ids(tasks []trace.Task) []string {

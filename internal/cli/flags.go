@@ -25,6 +25,7 @@ type flags struct {
 	deny     []string
 	goOn     bool
 	resume   string
+	fork     string
 	noStream bool
 	dryRun   bool
 	quiet    bool
@@ -72,8 +73,9 @@ func (p *program) addFlags(root *cobra.Command) {
 	}
 	f.StringArrayVar(&p.flags.allow, "allow", nil, "allow what `RULE` matches, e.g. 'run_command(go test:*)'; repeatable")
 	f.StringArrayVar(&p.flags.deny, "deny", nil, "deny what `RULE` matches; repeatable, stronger than --allow")
-	f.BoolVar(&p.flags.goOn, "continue", false, "go on with the task of this workspace that was changed last")
+	f.BoolVar(&p.flags.goOn, "continue", false, "go on with the active task of this workspace that was changed last")
 	f.StringVar(&p.flags.resume, "resume", "", "go on with a `TASK`: an id, or at least 4 of its closing characters")
+	f.StringVar(&p.flags.fork, "fork", "", "begin a new task with what was said in `TASK[@MESSAGE]`: all of it, or up to a message (its number in overt task show)")
 	f.BoolVar(&p.flags.dryRun, "dry-run", false, "change nothing and run no command: tools only say what they would do")
 	f.BoolVar(&p.flags.noStream, "no-stream", false, "ask for whole answers instead of streams")
 	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "show no tool output")

@@ -74,7 +74,7 @@ func difference(got, want string) string {
 }
 
 // commandReference shows every command with its flags.
-func commandReference(testing.TB) string {
+func commandReference(t testing.TB) string {
 	p := &program{say: i18n.New("en")}
 	root := p.root()
 	root.InitDefaultCompletionCmd()
@@ -103,6 +103,7 @@ func commandReference(testing.TB) string {
 		}
 	}
 	walk(root)
+	writeForms(t, &b)
 	b.WriteString("\n## Environment\n\nA flag is stronger than its variable.\n\n| variable | flag |\n| --- | --- |\n")
 	for _, s := range settings() {
 		fmt.Fprintf(&b, "| `OVERT_%s` | `--%s` |\n", strings.ToUpper(s.key), strings.ReplaceAll(s.key, "_", "-"))
@@ -113,6 +114,21 @@ func commandReference(testing.TB) string {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", e.Variable, e.Name, e.BaseURL, e.Model)
 	}
 	return b.String()
+}
+
+// writeForms shows what commands give as JSON, one object or a list of them. Keys are only added.
+func writeForms(t testing.TB, b *strings.Builder) {
+	b.WriteString("\n## JSON of `overt task list`, and the head of `overt task show`\n\n")
+	docs := comments(t, filepath.Join("..", "trace", "task.go"))
+	b.WriteString("A list of tasks. " + docs["Task"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.Task]())
+	docs = comments(t, filepath.Join("..", "trace", "usage.go"))
+	b.WriteString("\n## JSON of `overt usage`\n\n" + docs["UsageReport"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.UsageReport]())
+	b.WriteString("\n### UsageRow\n\n" + docs["UsageRow"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.UsageRow]())
+	b.WriteString("\n### UsageFigure\n\n" + docs["UsageFigure"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.UsageFigure]())
 }
 
 // toolReference shows the core tools: what a model is told, and what policy makes of a typical call.
@@ -353,6 +369,10 @@ func writeFields(b *strings.Builder, docs map[string]string, typ reflect.Type) {
 	for f := range typ.Fields() {
 		name, optional := jsonName(f)
 		if name == "-" {
+			continue
+		}
+		if f.Anonymous {
+			fmt.Fprintf(b, "| | | | and those of [%s](#%s) |\n", f.Type.Name(), strings.ToLower(f.Type.Name()))
 			continue
 		}
 		fmt.Fprintf(b, "| `%s` | %s | %s | %s |\n", name, typeName(f.Type), yes(optional), cell(docs[typ.Name()+"."+f.Name]))

@@ -31,6 +31,18 @@ func (p *program) story(e trace.Event) string {
 		return p.say.Say("story.failed", d.Detail)
 	case event.RunCancelled:
 		return p.say.Say("run.cancelled")
+	case event.TaskCreated:
+		if d.Parent != "" {
+			return p.say.Say("story.forked", d.Parent, d.From)
+		}
+	case event.TaskChanged:
+		switch {
+		case d.State == "":
+			return p.say.Say("story.renamed", d.Title)
+		case d.Reason == "":
+			return p.say.Say("story.state", d.State)
+		}
+		return p.say.Say("story.state.reason", d.State, indent(d.Reason))
 	case event.RunInterrupted:
 		return p.say.Say("story.interrupted", d.Reason)
 	}

@@ -22,7 +22,7 @@ import (
 
 // task runs `overt [PROMPT...]`: one input, or one line after another.
 func (p *program) task(cmd *cobra.Command, args []string) (err error) {
-	if p.flags.goOn && p.flags.resume != "" {
+	if p.flags.goOn && p.flags.resume+p.flags.fork != "" || p.flags.resume != "" && p.flags.fork != "" {
 		return usageError{errors.New(p.say.Say("config.continue"))}
 	}
 	if err := p.meant(cmd, args); err != nil {
@@ -57,11 +57,10 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 			err = fmt.Errorf("%s", p.say.Say("error.record", cerr))
 		}
 	}()
-	task, err := p.chosen(cmd.Context(), a)
-	if err != nil {
+	in := session.Input{Text: text, Origin: "person", Limits: limits(conf)}
+	if in.Task, in.Fork, err = p.chosen(cmd.Context(), a); err != nil {
 		return err
 	}
-	in := session.Input{Task: task, Text: text, Origin: "person", Limits: limits(conf)}
 	switch {
 	case lines:
 		return p.lines(cmd.Context(), a, conf, in)
@@ -120,17 +119,26 @@ func (p *program) prompt(args []string) (string, error) {
 // maxInput bounds, in bytes, what is taken from standard input.
 const maxInput = 8 << 20
 
-// chosen is the task that --continue or --resume names; "": a new one.
-func (p *program) chosen(ctx context.Context, a *app.App) (string, error) {
-	ref := p.flags.resume
-	if p.flags.goOn {
-		ref = "last"
-	}
-	if ref == "" {
-		return "", nil
+// chosen is the task that --continue or --resume names, or what --fork does; neither: a new task.
+func (p *program) chosen(ctx context.Context, a *app.App) (string, *session.Fork, error) {
+	ref, message := p.flags.resume, ""
+	switch {
+	case p.flags.goOn:
+		t, err := a.Trace.Active(ctx)
+		return t.ID, nil, err
+	case p.flags.fork != "":
+		ref, message, _ = strings.Cut(p.flags.fork, "@")
+	case ref == "":
+		return "", nil, nil
 	}
 	t, err := a.Trace.Find(ctx, ref)
-	return t.ID, p.named(ref, err)
+	if err != nil {
+		return "", nil, p.named(ref, err)
+	}
+	if p.flags.fork != "" {
+		return "", &session.Fork{Task: t.ID, Message: message}, nil
+	}
+	return t.ID, nil, nil
 }
 
 // named puts the reference that fits no task into the error.

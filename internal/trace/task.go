@@ -5,22 +5,30 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
+	"overt/internal/event"
 	"overt/internal/store"
 )
 
-// Task is a task as front ends see it.
+// Task is a task as front ends see it. What is null is not there.
 type Task struct {
 	ID      string    `json:"task"`
-	Title   *string   `json:"title"`
-	State   string    `json:"state"`
-	Origin  string    `json:"origin"`
+	Title   *string   `json:"title"`  // the first line of its first input, or what it was renamed to
+	State   string    `json:"state"`  // active, paused, completed, cancelled, archived; erased: it is in no list
+	Reason  *string   `json:"reason"` // of the state, in the person's words
+	Origin  string    `json:"origin"` // person, demo
+	Parent  *string   `json:"parent"` // the task that it was forked from
+	From    *int64    `json:"from"`   // the last node of the parent's thread that is in its own too
 	Model   *string   `json:"model"`
-	LastRun *string   `json:"last_run"` // how it ended, or running; null: there is none, or it was not asked for
+	LastRun *string   `json:"last_run"` // how its last run ended, or running; null: there is none
 	Created time.Time `json:"created"`
-	Changed time.Time `json:"changed"`
+	Changed time.Time `json:"changed"` // of an erased one: when it was erased
 }
+
+// Erased tells whether nothing is left of the task.
+func (t *Task) Erased() bool { return t.State == event.TaskGone }
 
 // Run is a run as front ends see it.
 type Run struct {
@@ -32,11 +40,35 @@ type Run struct {
 	Ended    *time.Time `json:"ended"`
 }
 
-// Tasks lists the tasks, the last changed first, each with how its last run ended.
-func (r *Reader) Tasks(ctx context.Context) ([]Task, error) {
+// TaskQuery selects tasks. The zero value is all that are not archived.
+type TaskQuery struct {
+	State  string // the only state
+	All    bool   // archived ones too
+	Search string // is in the title, in upper or lower case
+	Limit  int    // the most tasks; 0 is no limit
+}
+
+// TaskList is what a query gives.
+type TaskList struct {
+	Tasks    []Task // the last changed first, each with how its last run ended
+	Matching int    // tasks that fit, also beyond the limit
+	Total    int    // tasks that there are, erased ones left out
+}
+
+// Tasks lists tasks.
+func (r *Reader) Tasks(ctx context.Context, q TaskQuery) (*TaskList, error) {
 	list, err := r.s.Tasks(ctx, 0)
 	if err != nil {
 		return nil, err
+	}
+	out := &TaskList{Tasks: []Task{}, Total: len(list)}
+	for _, t := range list {
+		if !q.fits(t) {
+			continue
+		}
+		if out.Matching++; q.Limit == 0 || out.Matching <= q.Limit {
+			out.Tasks = append(out.Tasks, task(t))
+		}
 	}
 	runs, err := r.runs(ctx, "")
 	if err != nil {
@@ -46,12 +78,47 @@ func (r *Reader) Tasks(ctx context.Context) ([]Task, error) {
 	for _, x := range runs { // in the order in which they were accepted
 		last[x.Task] = &x.Status
 	}
-	out := make([]Task, 0, len(list))
-	for _, t := range list {
-		out = append(out, task(t))
-		out[len(out)-1].LastRun = last[t.ID]
+	for i := range out.Tasks {
+		out.Tasks[i].LastRun = last[out.Tasks[i].ID]
 	}
 	return out, nil
+}
+
+func (q *TaskQuery) fits(t store.Task) bool {
+	switch {
+	case q.State != "":
+		if t.State != q.State {
+			return false
+		}
+	case t.State == event.TaskArchived && !q.All:
+		return false
+	}
+	return q.Search == "" || t.Title != nil && strings.Contains(strings.ToLower(*t.Title), strings.ToLower(q.Search))
+}
+
+// NoActiveError says that there are tasks, and none of them is active.
+type NoActiveError struct{ Last Task } // the last changed
+
+// Error implements error.
+func (e *NoActiveError) Error() string {
+	return fmt.Sprintf("no task is active; the last, %s, is %s", e.Last.ID, e.Last.State)
+}
+
+// Active gives the active task that was changed last. The error is [ErrNoTask] or a *[NoActiveError].
+func (r *Reader) Active(ctx context.Context) (Task, error) {
+	list, err := r.s.Tasks(ctx, 0)
+	if err != nil {
+		return Task{}, err
+	}
+	for _, t := range list {
+		if t.State == event.TaskActive {
+			return task(t), nil
+		}
+	}
+	if len(list) == 0 {
+		return Task{}, ErrNoTask
+	}
+	return Task{}, &NoActiveError{task(list[0])}
 }
 
 // ErrNoTask says that no task fits a reference.
@@ -136,5 +203,8 @@ func (r *Reader) dead(open func() ([]string, error)) (map[string]bool, error) {
 }
 
 func task(t store.Task) Task {
-	return Task{ID: t.ID, Title: t.Title, State: t.State, Origin: t.Origin, Model: t.Model, Created: t.Created, Changed: t.Changed}
+	return Task{
+		ID: t.ID, Title: t.Title, State: t.State, Reason: t.Reason, Origin: t.Origin, Parent: t.Parent, From: (*int64)(t.Forked), Model: t.Model,
+		Created: t.Created, Changed: t.Changed,
+	}
 }

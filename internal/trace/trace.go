@@ -37,7 +37,7 @@ type Event struct {
 	Run     string          `json:"run,omitempty"`     // the execution; one kind that ends a run is its last
 	Step    int             `json:"step,omitempty"`    // the model's answer and its tool calls, from 1; absent: of no step
 	Subject string          `json:"subject,omitempty"` // the id of what it is about: a call, tool call, message, question, run, task, session
-	Data    json.RawMessage `json:"data"`              // the payload, below
+	Data    json.RawMessage `json:"data"`              // the payload, below; null: it was erased with its task
 	// Payload is Data for readers in Go.
 	Payload event.Payload `json:"-"`
 }

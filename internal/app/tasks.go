@@ -1,0 +1,50 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"overt/internal/event"
+	"overt/internal/redact"
+	"overt/internal/session"
+	"overt/internal/shell"
+	"overt/internal/store"
+	"overt/internal/trace"
+)
+
+// Tasks is a workspace's record, open for changes to its tasks. Nothing is run: its session takes no input.
+type Tasks struct {
+	Session *session.Session
+	Trace   *trace.Reader
+	store   *store.Store
+}
+
+// OpenTasks opens a workspace's record for changes to its tasks, with nothing of a model. Without a record it makes none,
+// and the error is [ErrNoRecord]. Of the options it takes Root, State, Env, Version and Client.
+func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
+	dir := folder(o.State, o.Root)
+	if _, err := os.Stat(filepath.Join(dir, "overt.db")); errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoRecord
+	}
+	mask := redact.New() // a reason or title may hold a secret, too
+	learnEnv(mask, o.Env)
+	s, err := store.Open(ctx, store.Options{Dir: dir, Mask: mask})
+	if err != nil {
+		return nil, err
+	}
+	return &Tasks{
+		Trace: trace.New(s), store: s,
+		Session: session.Open(session.Options{
+			Store: s, Mask: mask, NewID: newID, Client: o.Client, Version: o.Version, Dir: o.Root, PID: os.Getpid(),
+			EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
+		}),
+	}, nil
+}
+
+// Close closes the record.
+func (t *Tasks) Close(ctx context.Context) error {
+	return errors.Join(t.Session.Close(ctx), t.store.Close())
+}
