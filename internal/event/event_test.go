@@ -238,3 +238,81 @@ func TestMemory(t *testing.T) {
 		t.Errorf("facts = %v", got)
 	}
 }
+
+// TestMemoryConditions: what must hold of a task is checked before anything is written.
+func TestMemoryConditions(t *testing.T) {
+	ctx := context.Background()
+	var m event.Memory
+	a := event.Scope{Task: "a", Run: "run_1"}
+	add := func(c *event.If, p ...event.Payload) error {
+		b := event.Batch{Scope: a, If: c}
+		for _, p := range p {
+			b.Facts = append(b.Facts, event.Draft{Data: p})
+		}
+		_, err := m.Append(ctx, b)
+		return err
+	}
+	active := &event.If{States: []string{event.TaskActive}, Idle: true}
+	var state *event.StateError
+	if err := add(active, event.RunStarted{}); !errors.As(err, &state) || *state != (event.StateError{Task: "a"}) {
+		t.Errorf("no task: %v", err)
+	}
+	if err := add(nil, event.TaskCreated{Title: "t"}, event.RunAccepted{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := add(active, event.TaskChanged{State: event.TaskPaused}); !errors.Is(err, event.ErrActive) {
+		t.Errorf("with a run: %v", err)
+	}
+	if err := add(&event.If{States: active.States}, event.TaskChanged{Title: "u"}, event.RunFailed{}); err != nil {
+		t.Error(err)
+	}
+	if err := add(active, event.TaskChanged{State: event.TaskPaused}); err != nil {
+		t.Error(err)
+	}
+	if err := add(active, event.TaskChanged{State: event.TaskActive}); !errors.As(err, &state) || state.State != event.TaskPaused {
+		t.Errorf("in another state: %v", err)
+	}
+}
+
+// TestMemoryFork: a task that is put on a node of another one goes on from there.
+func TestMemoryFork(t *testing.T) {
+	ctx := context.Background()
+	var m event.Memory
+	text := event.Draft{Data: event.MessageAdded{Role: "user"}}
+	if _, err := m.Append(ctx, event.Batch{Scope: event.Scope{Task: "a"}, Facts: []event.Draft{text, text}}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Append(ctx, event.Batch{Scope: event.Scope{Task: "b"}, Facts: []event.Draft{{Data: event.HeadMoved{To: 1}}, text}}); err != nil {
+		t.Fatal(err)
+	}
+	for task, want := range map[string][]event.Seq{"a": {1, 2}, "b": {1, 4}} {
+		var got []event.Seq
+		for f, err := range m.Read(ctx, event.Path{Task: task}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, f.Seq)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", task, got, want)
+		}
+	}
+}
+
+// TestBlobs: references are found, and what only looks like one is not.
+func TestBlobs(t *testing.T) {
+	p := event.MessageAdded{Blocks: []event.Block{
+		{Text: strings.Repeat("a", event.LongText)}, {Text: `{"$blob":9}`}, {Text: strings.Repeat("b", event.LongText)},
+	}}
+	n := int64(4)
+	data, err := event.Encode(p, nil, func([]byte) (int64, error) { n++; return n, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := event.Blobs(data); err != nil || !slices.Equal(got, []int64{5, 6}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := event.Blobs([]byte(`{"a":{"$blob":`)); err == nil {
+		t.Error("a reference that is cut off")
+	}
+}

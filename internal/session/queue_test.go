@@ -268,3 +268,30 @@ func TestWrongAnswer(t *testing.T) {
 		t.Errorf("%v, ran %d times", err, p.ran.Load())
 	}
 }
+
+// TestQueueOfAPausedTask: what waits is held where the task takes nothing any more when the run has ended.
+func TestQueueOfAPausedTask(t *testing.T) {
+	p := newPlace(t)
+	gate := make(chan struct{})
+	s, st := p.open(false, when(gate, says("one")))
+	r := submit(t, s, session.Input{Text: "first", Origin: "person"})
+	await(t, st, kind(event.KindCallStarted))
+	submit(t, s, session.Input{Task: r.Task, Text: "second", Mode: session.ModeQueue})
+	submit(t, s, session.Input{Task: r.Task, Text: "third", Mode: session.ModeQueue})
+	// As another process may do it in the moment between the two runs.
+	if _, err := st.Append(context.Background(), event.Batch{Scope: event.Scope{Task: r.Task}, Facts: []event.Draft{
+		{Subject: r.Task, Data: event.TaskChanged{State: event.TaskPaused, By: "person"}},
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	close(gate)
+	if err := s.Wait(context.Background(), r.Run); err != nil {
+		t.Fatal(err)
+	}
+	if next, ok := s.Next(r.Run); ok {
+		t.Errorf("%+v followed", next)
+	}
+	if got, want := queue(t, st, r.Task), []string{"held follow: second", "held follow: third"}; !slices.Equal(got, want) {
+		t.Errorf("queue %q", got)
+	}
+}

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"overt/internal/event"
@@ -72,5 +73,21 @@ func BenchmarkOpen(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkErase erases a small task beside 100,000 facts of others: it reads them all and writes the file anew.
+func BenchmarkErase(b *testing.B) {
+	dir := b.TempDir()
+	fill(b, dir, 100_000)
+	s := open(b, dir)
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		sc := event.Scope{Task: fmt.Sprint("tsk_small", i)}
+		put(b, s, sc, event.Draft{Data: text(strings.Repeat(fmt.Sprint("long ", i), 2000))})
+		b.StartTimer()
+		if _, err := s.Erase(b.Context(), event.Batch{Scope: sc}, "person"); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -88,10 +89,7 @@ func (s *Store) Erase(ctx context.Context, b event.Batch, by string) (event.Task
 		s.tail.forget()
 		s.committed(a)
 	}
-	if err := s.captures.db.scrub(ctx); err != nil {
-		return done, err
-	}
-	return done, s.facts.scrub(ctx)
+	return done, errors.Join(s.captures.db.scrub(ctx), s.facts.scrub(ctx))
 }
 
 // unforked checks that no other task's thread goes on from a node of this one.
