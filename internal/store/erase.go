@@ -260,7 +260,7 @@ func (d *database) scrub(ctx context.Context) error {
 		err = d.conn.QueryRowContext(ctx, `PRAGMA wal_checkpoint(TRUNCATE)`).Scan(&busy, &pages, &moved)
 	}
 	if err == nil && busy != 0 {
-		err = fmt.Errorf("another process is reading %s", d.path)
+		err = errors.New("another process is reading it")
 	}
 	if err != nil {
 		return &ScrubError{d.path, d.explain(err)}

@@ -236,6 +236,43 @@ func TestEraseRefused(t *testing.T) {
 	}
 }
 
+// TestEraseBesideAReader: while a reader of another program keeps old pages in use, it is said that they may hold what was
+// erased; afterwards the same call finishes the work.
+func TestEraseBesideAReader(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	if err := s.Impatient(); err != nil {
+		t.Fatal(err)
+	}
+	plant(t, s, "tsk_A", "A")
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "overt.db")+"?mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	reader, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	if err := reader.QueryRow(`SELECT count(*) FROM fact`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	var scrub *store.ScrubError
+	if _, err := erase(t, s, "tsk_A"); !errors.As(err, &scrub) || filepath.Base(scrub.Path) != "overt.db" {
+		t.Errorf("with a reader: %v", err)
+	}
+	if task, err := s.Task(t.Context(), "tsk_A"); err != nil || task.State != event.TaskGone {
+		t.Errorf("%+v, %v", task, err)
+	}
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := erase(t, s, "tsk_A"); err != nil || holding(t, dir, mark) != nil {
+		t.Errorf("without it: %v, %q", err, holding(t, dir, mark))
+	}
+}
+
 // TestFork: a task that was forked stands on the node of the other one, and its thread goes on from there.
 func TestFork(t *testing.T) {
 	s := open(t, t.TempDir())

@@ -25,6 +25,16 @@ func limitPages(d *database, n int) error {
 	return err
 }
 
+// Impatient makes writers wait for others a hundredth of a second only.
+func (s *Store) Impatient() error {
+	for _, d := range []*database{s.facts, s.captures.db} {
+		if _, err := d.conn.ExecContext(context.Background(), `PRAGMA busy_timeout = 10`); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // PackRuns writes a part list.
 func PackRuns(ids []int64) []byte { return appendRuns(nil, ids) }
 
