@@ -10,6 +10,7 @@ package agent
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -26,6 +27,7 @@ import (
 type Options struct {
 	Model   llm.Model
 	Info    llm.Info
+	Params  llm.Params
 	Log     event.Log
 	Feed    event.Feed     // nil: nothing is shown while it arrives
 	Thread  *prompt.Thread // folded up to the person's message
@@ -131,6 +133,12 @@ func (t *turn) open(ctx context.Context) error {
 	}
 	want := event.ContextHead{
 		Provider: t.Info.Provider, Protocol: t.Info.Protocol, Model: t.Info.Model, Tools: t.Tools.Set.Specs(),
+	}
+	if t.Params != (llm.Params{}) {
+		var err error
+		if want.Params, err = json.Marshal(t.Params); err != nil {
+			return err
+		}
 	}
 	return t.append(ctx, append([]event.Draft{started}, prompt.Choose(t.Thread, want, offers)...)...)
 }

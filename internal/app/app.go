@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,11 +44,9 @@ type Options struct {
 	Root        string   // the workspace
 	State       string   // the folder that holds the records of all workspaces
 	Env         []string // the environment; commands get it without the keys in it
-	Rules       []policy.Rule
 	Version     string
 	Client      string // cli
 	Interactive bool   // a person can be asked
-	DryRun      bool   // tools with effects only say what they would do
 }
 
 // App is a running Overt on one workspace.
@@ -61,6 +58,7 @@ type App struct {
 	o      Options
 	store  *store.Store
 	mask   *redact.Masker
+	list   []policy.Rule // of the settings
 	tree   *workspace.Tree
 	client *wire.Client
 
@@ -108,12 +106,15 @@ func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
 // Open opens a workspace for work. It sends nothing, but for a look at the model list when the endpoint is given and
 // the model is not.
 func Open(ctx context.Context, o Options) (*App, error) {
-	if err := known(o.Rules); err != nil {
+	rules, err := Rules(o.Config)
+	if err != nil {
 		return nil, err
 	}
-	a := &App{o: o, mask: redact.New(), tools: map[string]*tool.Set{}}
+	a := &App{o: o, list: rules, mask: redact.New(), tools: map[string]*tool.Set{}}
+	if err := a.runKeyCommand(ctx); err != nil {
+		return nil, err
+	}
 	a.learnSecrets()
-	var err error
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask}); err != nil {
 		return nil, err
 	}
@@ -123,29 +124,12 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	return a, nil
 }
 
-// known refuses rules on tools that do not exist: a misspelt deny rule would forbid nothing.
-func known(rules []policy.Rule) error {
-	if len(rules) == 0 {
-		return nil
-	}
-	var names []string
-	for _, t := range builtin.Core(builtin.Options{}) {
-		names = append(names, t.Spec().Name)
-	}
-	for _, r := range rules {
-		if r.Tool() != "*" && !slices.Contains(names, r.Tool()) {
-			return &config.Error{Code: "config.rule_tool", Args: []any{r.Text, r.Tool(), strings.Join(names, ", ")}, Usage: true}
-		}
-	}
-	return nil
-}
-
 func (a *App) build(ctx context.Context) (err error) {
 	if a.tree, err = workspace.Open(a.o.Root); err != nil {
 		return err
 	}
 	a.client = wire.New(wire.Options{
-		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt",
+		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt", Timeout: a.o.Config.RequestTimeout,
 	})
 	if a.Model, err = a.model(ctx); err != nil {
 		return err
@@ -153,7 +137,7 @@ func (a *App) build(ctx context.Context) (err error) {
 	a.Trace = trace.New(a.store)
 	a.Session = session.Open(session.Options{
 		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
-		Interactive: a.o.Interactive, DryRun: a.o.DryRun,
+		Interactive: a.o.Interactive, DryRun: a.o.Config.DryRun,
 		EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
 		Wait:     wait, Backoff: backoff,
 	})
@@ -252,13 +236,14 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 			instruction.Agents{Read: a.read},
 		},
 		Rules:   a.rules,
-		Retries: 2,
+		Params:  llm.Params{Temperature: c.Temperature, MaxTokens: c.MaxTokens},
+		Retries: c.Retries,
 	}, nil
 }
 
 // rules is what is in force.
 func (a *App) rules() policy.Rules {
-	return policy.Rules{Profile: policy.Profile(a.o.Config.Permission.Value), List: a.o.Rules}
+	return policy.Rules{Profile: policy.Profile(a.o.Config.Permission.Value), List: a.list}
 }
 
 func (a *App) set(task string) (*tool.Set, error) {
@@ -266,6 +251,9 @@ func (a *App) set(task string) (*tool.Set, error) {
 	defer a.mu.Unlock()
 	if s := a.tools[task]; s != nil {
 		return s, nil
+	}
+	if !a.o.Config.Tools {
+		return tool.NewSet()
 	}
 	s, err := tool.NewSet(builtin.Core(builtin.Options{
 		Tree: a.tree, Env: shell.Environ(a.o.Env), Rules: a.rules,

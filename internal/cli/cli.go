@@ -20,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"overt/internal/config"
 	"overt/internal/i18n"
 )
 
@@ -44,6 +45,7 @@ type System struct {
 	Dir            string // "": unknown
 	Home           string // "": unknown
 	Version        string
+	Arg0, Self     string                                 // how the program was called, and its own path; Self "": unknown
 	Program        string                                 // how a person calls it: "overt", or the path they gave
 	Interrupts     func(context.Context) <-chan os.Signal // SIGINT, SIGTERM, SIGHUP and SIGQUIT until the context ends
 	Exit           func(status int)                       // ends the process at once
@@ -53,10 +55,11 @@ type System struct {
 func Process() System {
 	dir, _ := os.Getwd()
 	home, _ := os.UserHomeDir()
+	self, _ := os.Executable()
 	return System{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: term.IsTerminal(int(os.Stdin.Fd())), OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
-		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Program: calledAs(os.Args[0]), Interrupts: interrupts, Exit: os.Exit,
+		Env: os.LookupEnv, Environ: os.Environ(), Dir: dir, Home: home, Version: version(), Program: calledAs(os.Args[0]), Arg0: os.Args[0], Self: self, Interrupts: interrupts, Exit: os.Exit,
 	}
 }
 
@@ -87,6 +90,7 @@ type program struct {
 	System
 	say   i18n.Printer
 	flags flags
+	conf  *config.Config // in force, once it is resolved
 	// processors says that all processors are in use, or as many as the person wants.
 	processors bool
 }

@@ -14,7 +14,6 @@ import (
 	"overt/internal/app"
 	"overt/internal/config"
 	"overt/internal/event"
-	"overt/internal/policy"
 	"overt/internal/scripted"
 	"overt/internal/session"
 	"overt/internal/trace"
@@ -67,16 +66,15 @@ func (p *program) demo(ctx context.Context) error {
 	fmt.Fprintln(p.Err, p.say.Say("demo.project", dir))
 
 	none := func(string) (string, bool) { return "", false } // the person's own settings are for their own models
-	conf, err := config.Resolve(map[string]string{config.BaseURL: url, config.Model: "scripted", config.Permission: "auto"}, none)
+	conf, err := config.Resolve(config.Sources{Env: none, Flags: map[string][]string{
+		config.BaseURL: {url}, config.Model: {"scripted"}, config.Permission: {"auto"}, config.Allow: {"run_command(" + demoCheck + ")"},
+	}})
 	if err != nil {
 		return err
 	}
-	rule, err := policy.ParseRule(policy.Allow, "run_command("+demoCheck+")")
-	if err != nil {
-		return err
-	}
+	p.conf = conf
 	a, err := app.Open(ctx, app.Options{
-		Config: conf, Root: dir, State: state, Env: p.Environ, Rules: []policy.Rule{rule}, Version: p.Version, Client: "cli",
+		Config: conf, Root: dir, State: state, Env: p.Environ, Version: p.Version, Client: "cli",
 	})
 	if err != nil {
 		return err

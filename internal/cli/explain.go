@@ -34,11 +34,11 @@ func (p *program) explain(err error) message {
 	case errors.As(err, &bad):
 		return message{p.say.Say("usage.error", bad.error), p.say.Say("usage.hint"), statusUsage}
 	case errors.As(err, &conf):
-		m := message{text: p.say.Say(conf.Code, conf.Args...), status: statusConfig}
+		m := message{text: conf.At() + p.say.Say(conf.Code, conf.Args...), status: statusConfig}
 		if conf.Hint != "" {
 			m.hint = p.say.Say(conf.Hint)
 		}
-		if conf.Usage {
+		if conf.OnCommandLine() {
 			m.status = statusUsage
 		}
 		return m

@@ -1,112 +1,212 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"overt/internal/app"
 	"overt/internal/config"
 	"overt/internal/event"
-	"overt/internal/policy"
 	"overt/internal/workspace"
 )
 
 // flags is what the command line said.
 type flags struct {
-	set      map[string]string // settings, by config key
-	cd       string
-	allow    []string
-	deny     []string
-	goOn     bool
-	resume   string
-	fork     string
-	noStream bool
-	dryRun   bool
-	quiet    bool
-	verbose  bool
-	version  bool
-}
-
-// setting is a flag whose value is a setting of package config.
-type setting struct{ key, short, value, usage string }
-
-func settings() []setting {
-	return []setting{
-		{config.Model, "m", "[PROVIDER/]MODEL", "the model"},
-		{config.BaseURL, "u", "URL", "the address of a model server"},
-		{config.APIKey, "k", "KEY", "the key of the model server (better: OVERT_API_KEY; a command line is visible to others)"},
-		{config.Protocol, "", "P", "its protocol: " + strings.Join(config.Protocols(), ", ")},
-		{config.System, "s", "TEXT|@FILE", "replaces the built-in system prompt"},
-		{config.Permission, "", "PROFILE", "what runs unasked: " + strings.Join(config.Profiles(), ", ") + " (default ask)"},
-		{config.Output, "", "FORM", "the form of the output: " + strings.Join(config.Outputs(), ", ")},
-		{config.Input, "", "FORM", "the form of standard input: " + strings.Join(config.Inputs(), ", ")},
-		{config.MaxSteps, "", "N", "the most model calls for this input; 0 is no limit"},
-		{config.Tokens, "", "N", "no further model call once N tokens, in and out, were used for this input; 0 is no limit"},
-		{config.Files, "", "N", "the most files that the file tools may change for this input; 0 is no limit"},
-		{config.Timeout, "", "DUR", "the most time for this input, e.g. 90s or 1h30m; 0 is no limit"},
-	}
+	set     map[string][]string // settings, by config key
+	file    string
+	cd      string
+	goOn    bool
+	resume  string
+	fork    string
+	version bool
 }
 
 // settingValue is a pflag.Value that writes into the map of settings.
 type settingValue struct {
-	setting
-	into map[string]string
+	key  config.Key
+	into map[string][]string
 }
 
-func (v settingValue) String() string     { return "" }
-func (v settingValue) Type() string       { return v.value }
-func (v settingValue) Set(s string) error { v.into[v.key] = s; return nil }
+func (v settingValue) String() string { return "" }
+
+// Type names the value in the help; a switch has none.
+func (v settingValue) Type() string {
+	if v.key.Kind == config.Bool {
+		return "bool"
+	}
+	return v.key.Arg
+}
+
+// IsBoolFlag lets a switch stand without a value.
+func (v settingValue) IsBoolFlag() bool { return v.key.Kind == config.Bool }
+
+// Set implements pflag.Value. A list grows, another value replaces the one before, and a switch of the form --no-x takes
+// the opposite of x.
+func (v settingValue) Set(s string) error {
+	switch {
+	case v.key.Kind == config.List:
+		v.into[v.key.Name] = append(v.into[v.key.Name], s)
+	case v.key.Kind == config.Bool && v.key.Default == "true":
+		b, err := strconv.ParseBool(s)
+		if err != nil {
+			return err
+		}
+		v.into[v.key.Name] = []string{strconv.FormatBool(!b)}
+	default:
+		v.into[v.key.Name] = []string{s}
+	}
+	return nil
+}
 
 func (p *program) addFlags(root *cobra.Command) {
-	p.flags.set = map[string]string{}
+	p.flags.set = map[string][]string{}
 	all := root.PersistentFlags()
 	all.StringVarP(&p.flags.cd, "cd", "C", "", "work in the folder `DIR`")
+	all.StringVarP(&p.flags.file, "config", "c", "", "read the settings in `FILE` instead of the usual place")
+	p.addSettings(root.Flags())
 	f := root.Flags()
-	for _, s := range settings() {
-		f.VarP(settingValue{s, p.flags.set}, strings.ReplaceAll(s.key, "_", "-"), s.short, s.usage)
-	}
-	f.StringArrayVar(&p.flags.allow, "allow", nil, "allow what `RULE` matches, e.g. 'run_command(go test:*)'; repeatable")
-	f.StringArrayVar(&p.flags.deny, "deny", nil, "deny what `RULE` matches; repeatable, stronger than --allow")
 	f.BoolVar(&p.flags.goOn, "continue", false, "go on with the active task of this workspace that was changed last")
 	f.StringVar(&p.flags.resume, "resume", "", "go on with a `TASK`: an id, or at least 4 of its closing characters")
 	f.StringVar(&p.flags.fork, "fork", "", "begin a new task with what was said in `TASK[@MESSAGE]`: all of it, or up to a message (its number in overt task show)")
-	f.BoolVar(&p.flags.dryRun, "dry-run", false, "change nothing and run no command: tools only say what they would do")
-	f.BoolVar(&p.flags.noStream, "no-stream", false, "ask for whole answers instead of streams")
-	f.BoolVarP(&p.flags.quiet, "quiet", "q", false, "show no tool output")
-	f.BoolVarP(&p.flags.verbose, "verbose", "v", false, "show each HTTP exchange in a line")
 	f.BoolVarP(&p.flags.version, "version", "V", false, "show the version")
+}
+
+// addSettings gives a command the flags of all settings.
+func (p *program) addSettings(f *pflag.FlagSet) {
+	for _, k := range config.Keys() {
+		name := k.Flag()
+		if name == "" {
+			continue
+		}
+		usage := k.Doc
+		switch {
+		case strings.HasPrefix(name, "no-"):
+			usage = k.Off
+		case k.Kind == config.Choice:
+			usage += ": " + strings.Join(k.Choices, ", ") + " (default " + k.Default + ")"
+		case k.Kind == config.List:
+			usage += "; repeatable"
+		}
+		flag := f.VarPF(settingValue{k, p.flags.set}, name, k.Short, usage)
+		if k.Kind == config.Bool {
+			flag.NoOptDefVal = "true"
+		}
+	}
 }
 
 // limits are those of the run that follows.
 func limits(c *config.Config) event.Limits {
 	return event.Limits{
-		Steps: c.MaxSteps, Tokens: int64(c.Tokens), Files: c.Files, Seconds: int((c.Timeout + time.Second - 1) / time.Second),
+		Steps: c.MaxSteps, Tokens: int64(c.BudgetTokens), Files: c.BudgetFiles, Seconds: int((c.Timeout + time.Second - 1) / time.Second),
 	}
 }
 
-// config resolves the settings.
-func (p *program) config() (*config.Config, error) {
-	if p.flags.noStream {
-		p.flags.set[config.Stream] = "false"
+// places says where the person's files are.
+func (p *program) places() config.Places {
+	return config.Locate(config.Launch{Arg0: p.Arg0, Self: p.Self, Dir: p.Dir, Home: p.Home, Env: p.Env, File: p.flags.file})
+}
+
+// sources reads what settings come from. A file that is named must be there; the usual one need not.
+func (p *program) sources(root string) (config.Sources, error) {
+	src := config.Sources{Env: p.Env, Flags: p.flags.set}
+	places := p.places()
+	if places.Config != "" {
+		doc, err := config.ReadFile(places.Config)
+		switch {
+		case err == nil:
+			src.User = doc
+		case !errors.Is(err, fs.ErrNotExist), places.Named.Layer != config.BuiltIn:
+			return src, &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: places.Config, Source: places.Named}
+		}
 	}
-	c, err := config.Resolve(p.flags.set, p.Env)
+	var err error
+	src.Project, err = projectFile(root)
+	return src, err
+}
+
+// projectFile reads the settings of the project, which anyone may have written: only a plain file inside it counts.
+func projectFile(root string) (*config.Document, error) {
+	const name, limit = ".overt/config.json", 1 << 20
+	path := filepath.Join(root, filepath.FromSlash(name))
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) { // the usual case, without a look at the whole tree
+		return nil, nil
+	}
+	bad := func(why any) error {
+		return &config.Error{Code: "config.file.read", Args: []any{why}, Hint: "config.project.hint", Path: path}
+	}
+	tree, err := workspace.Open(root)
+	if err != nil {
+		return nil, bad(reason(err))
+	}
+	defer tree.Close()
+	real, err := tree.Resolve(name)
+	if err != nil {
+		return nil, bad(err)
+	}
+	text, size, err := tree.Head(name, real, limit)
+	if err == nil && size > limit {
+		err = fmt.Errorf("it is larger than %d KB", limit>>10)
+	}
+	if err != nil {
+		return nil, bad(err)
+	}
+	return &config.Document{Path: path, Text: text}, nil
+}
+
+// reason is an error of the file system without the path, which is said beside it.
+func reason(err error) string {
+	if pe, ok := errors.AsType[*fs.PathError](err); ok {
+		return pe.Err.Error()
+	}
+	return err.Error()
+}
+
+// config resolves the settings for a workspace.
+func (p *program) config(root string) (*config.Config, error) {
+	src, err := p.sources(root)
 	if err != nil {
 		return nil, err
 	}
-	if name, ok := strings.CutPrefix(c.System.Value, "@"); ok {
-		text, err := readText(name)
-		if err != nil {
-			return nil, &config.Error{Code: "config.system_file", Args: []any{err}, Usage: true}
-		}
-		c.System.Value = string(text)
+	c, err := config.Resolve(src)
+	if err != nil {
+		return c, err
 	}
+	if err := p.systemText(c); err != nil {
+		return c, err
+	}
+	p.conf = c
 	return c, nil
+}
+
+// systemText reads a system prompt that stands in a file, which a file of settings names as seen from itself.
+func (p *program) systemText(c *config.Config) error {
+	name, ok := strings.CutPrefix(c.System.Value, "@")
+	if !ok {
+		return nil
+	}
+	dir := p.Dir
+	if c.System.Source.Layer == config.User {
+		dir = filepath.Dir(c.System.Source.Name)
+	}
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(dir, name)
+	}
+	text, err := readText(name)
+	if err != nil {
+		return &config.Error{Code: "config.system_file", Args: []any{err}, Source: c.System.Source}
+	}
+	c.System.Value = string(text)
+	return nil
 }
 
 // maxText bounds, in bytes, a text that the command line names.
@@ -124,24 +224,6 @@ func readText(name string) ([]byte, error) {
 		err = fmt.Errorf("%s is larger than %d KB", name, maxText>>10)
 	}
 	return text, err
-}
-
-// rules parses --allow and --deny.
-func (p *program) rules() ([]policy.Rule, error) {
-	var out []policy.Rule
-	for _, group := range []struct {
-		verdict policy.Verdict
-		texts   []string
-	}{{policy.Allow, p.flags.allow}, {policy.Deny, p.flags.deny}} {
-		for _, text := range group.texts {
-			r, err := policy.ParseRule(group.verdict, text)
-			if err != nil {
-				return nil, &config.Error{Code: "config.rule", Args: []any{err}, Usage: true}
-			}
-			out = append(out, r)
-		}
-	}
-	return out, nil
 }
 
 // rootDir is the workspace: of -C, or of the current folder.
@@ -166,19 +248,12 @@ func (p *program) rootDir() (string, error) {
 	return workspace.FindRoot(abs, p.Home), nil
 }
 
-// state is the folder that holds all records: $XDG_STATE_HOME/overt, by the XDG Base Directory Specification 0.8, which
-// wants a path that is not absolute to be ignored. Without it and without a home there is no such folder: never one below
-// the current folder, where others might find the record.
+// state is the folder that holds all records.
 func (p *program) state() (string, error) {
-	dir, _ := p.Env("XDG_STATE_HOME")
-	switch {
-	case filepath.IsAbs(dir):
-	case filepath.IsAbs(p.Home):
-		dir = filepath.Join(p.Home, ".local", "state")
-	default:
-		return "", &config.Error{Code: "config.home", Hint: "config.home.hint"}
+	if dir := p.places().State; dir != "" {
+		return dir, nil
 	}
-	return filepath.Join(dir, "overt"), nil
+	return "", &config.Error{Code: "config.home", Hint: "config.home.hint"}
 }
 
 // record opens the workspace's record for reading.

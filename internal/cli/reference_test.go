@@ -104,14 +104,32 @@ func commandReference(t testing.TB) string {
 	}
 	walk(root)
 	writeForms(t, &b)
-	b.WriteString("\n## Environment\n\nA flag is stronger than its variable.\n\n| variable | flag |\n| --- | --- |\n")
-	for _, s := range settings() {
-		fmt.Fprintf(&b, "| `OVERT_%s` | `--%s` |\n", strings.ToUpper(s.key), strings.ReplaceAll(s.key, "_", "-"))
+	b.WriteString("\n## Settings\n\nEach setting has a key in configuration files, and most have a variable and a flag; a flag is stronger than its variable,\n" +
+		"a variable than a file. `overt config schema` prints the JSON Schema of the files. Rules of all layers hold together;\n" +
+		"a variable holds one rule a line.\n\n" +
+		"| key | variable | flag | value | built in | |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, k := range config.Keys() {
+		variable, flag := "", ""
+		if k.Flag() != "" {
+			variable, flag = "`"+k.Variable()+"`", "`--"+k.Flag()+"`"
+		}
+		def := ""
+		if k.Default != "" {
+			def = "`" + k.Default + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, variable, flag, config.Form(k), def, k.Doc)
 	}
-	fmt.Fprintf(&b, "| `OVERT_%s` | `--no-stream` sets it to `false` |\n", strings.ToUpper(config.Stream))
-	b.WriteString("\nWithout `--base-url`, the key of a vendor selects its endpoint:\n\n| variable | provider | endpoint | model, if none is named |\n| --- | --- | --- | --- |\n")
+	b.WriteString("\n`OVERT_CONFIG` names the file as `--config` does. The key `providers` describes endpoints by name, each with some of\n" +
+		"`base_url`, `protocol`, `model`, `api_key`, `api_key_command`; one with the name of a preset says only what differs.\n" +
+		"\n## Presets\n\nWhere nothing is configured, the first of these whose variable is set is taken. `--model NAME/MODEL` names one.\n" +
+		"A variable's key goes to its own endpoint alone. `OPENAI_BASE_URL` moves the preset `openai`, `OLLAMA_HOST` the preset `ollama`.\n" +
+		"\n| preset | variable | endpoint | model, if none is named |\n| --- | --- | --- | --- |\n")
 	for _, e := range config.Presets() {
-		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", e.Variable, e.Name, e.BaseURL, e.Model)
+		variable, model := "none, it is local", "the only one listed"
+		if !e.Local() {
+			variable, model = "`"+e.Variable+"`", "`"+e.Model+"`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | `%s` | %s |\n", e.Name, variable, e.BaseURL, model)
 	}
 	return b.String()
 }

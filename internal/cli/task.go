@@ -28,7 +28,11 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	if err := p.meant(cmd, args); err != nil {
 		return err
 	}
-	conf, err := p.config()
+	root, err := p.rootDir()
+	if err != nil {
+		return err
+	}
+	conf, err := p.config(root)
 	if err != nil {
 		return err
 	}
@@ -41,10 +45,6 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	lines := text == "" && p.InTTY && p.OutTTY && conf.Output == "text" && conf.Input == "text"
 	if text == "" && !lines && conf.Input == "text" {
 		return session.ErrEmpty
-	}
-	root, err := p.rootDir()
-	if err != nil {
-		return err
 	}
 	talks := conf.Input == "stream-json"
 	person := p.InTTY && p.ErrTTY && conf.Output == "text" && !talks || talks && conf.Output == "stream-json"
@@ -157,22 +157,17 @@ func (p *program) open(ctx context.Context, conf *config.Config, root string, pe
 	if !p.processors {
 		runtime.GOMAXPROCS(1)
 	}
-	rules, err := p.rules()
-	if err != nil {
-		return nil, err
-	}
 	state, err := p.state()
 	if err != nil {
 		return nil, err
 	}
 	a, err := app.Open(ctx, app.Options{
-		Config: conf, Root: root, State: state, Env: p.Environ, Rules: rules, Version: p.Version, Client: "cli", Interactive: person,
-		DryRun: p.flags.dryRun,
+		Config: conf, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli", Interactive: person,
 	})
 	for _, n := range conf.Notices {
 		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
 	}
-	if err == nil && p.flags.dryRun {
+	if err == nil && conf.DryRun {
 		fmt.Fprintf(p.Err, "overt: %s\n", p.say.Say("dry.banner"))
 	}
 	return a, err

@@ -143,7 +143,7 @@ func (v *textView) sums(steps int, u event.Usage, denied int, task string) {
 	if denied > 0 {
 		parts = append(parts, v.p.say.Say("run.denied", denied))
 	}
-	if v.p.flags.dryRun {
+	if v.p.conf.DryRun {
 		parts = append([]string{v.p.say.Say("dry.end")}, parts...)
 	}
 	if !v.demo {
@@ -186,7 +186,7 @@ func (v *textView) failedCall(d event.CallFailed) {
 }
 
 func (v *textView) http(status string, x event.Exchange) {
-	if v.p.flags.verbose {
+	if v.p.conf.Verbose {
 		v.note(v.p.say.Say("run.http", status, i18n.Number(x.Request.Bytes), i18n.Number(x.Response.Bytes), i18n.Number(x.DurationMS)))
 	}
 }
@@ -260,7 +260,7 @@ func (v *textView) completed(id string, d event.ToolCompleted) {
 		v.title(t)
 		v.note("  " + v.p.say.Say("tool.status."+d.Status))
 	}
-	if d.Name == "run_command" && !v.p.flags.quiet {
+	if d.Name == "run_command" && !v.p.conf.Quiet {
 		v.block(strings.Split(strings.TrimRight(d.Content, "\n"), "\n"), 12, nil)
 	}
 }
@@ -305,7 +305,7 @@ func (v *textView) title(t *toolLine) {
 
 // block writes lines behind a bar, at most n of them: the last ones count most. paint may colour them.
 func (v *textView) block(lines []string, n int, paint func(string) string) {
-	if v.p.flags.quiet {
+	if v.p.conf.Quiet {
 		return
 	}
 	if more := len(lines) - n; more > 0 {

@@ -1,55 +1,115 @@
-// Package config resolves settings: built-in values < environment < flags, each with the source that it came from.
+// Package config resolves settings in layers, each value with the source that it came from: built-in values < the
+// person's file < environment < flags. A vendor's own variables stand below the file, and of a project's file only what
+// tightens is taken.
 //
-// Use [Resolve] with what the command line gave and a look-up of the environment. The package reads nothing by itself,
-// and holds no state. Presets of endpoints are in [Presets].
+// Use [Locate] and [ReadFile] to find and read the files, and [Resolve] to put the layers together. [Keys] is the table
+// behind flags, variables, files, schema and reference alike; [Presets] are the known endpoints. Nothing is kept
+// between calls, and the environment is read through the function that the caller gives.
+//
+// The rule for keys: a key goes to the endpoint that it belongs to, and to no other. What a person says for this very run
+// (flag, OVERT_API_KEY) belongs to the endpoint of the run; a key in a file to the endpoint that the same file names beside
+// it; a vendor's variable to the vendor.
 package config
 
 import (
 	"fmt"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Keys of settings. Each has a flag, and the environment variable OVERT_ with the key in capitals.
+// Layer is where a value comes from; a greater one is stronger.
+type Layer int
+
+// Layers.
 const (
-	Model      = "model"
-	BaseURL    = "base_url"
-	APIKey     = "api_key"
-	Protocol   = "protocol"
-	System     = "system"
-	Permission = "permission"
-	MaxSteps   = "max_steps"
-	Tokens     = "budget_tokens"
-	Files      = "budget_files"
-	Timeout    = "timeout"
-	Stream     = "stream"
-	Output     = "output"
-	Input      = "input"
+	BuiltIn Layer = iota
+	Vendor        // a variable that vendors made, or the preset that it selects
+	Project       // .overt/config.json of the workspace
+	User          // the person's file
+	Environment
+	Flag
 )
 
-// Setting is a value and where it came from: "built-in", "environment OVERT_MODEL", "flag --model", "preset deepseek".
-type Setting struct{ Value, Source string }
+// Source is a place that a value came from.
+type Source struct {
+	Layer Layer
+	Name  string // of the file, variable, flag or preset
+	Line  int    // in a file
+}
+
+// String names the source for people: "built-in", "preset openai", "PATH:3", "environment OVERT_MODEL", "flag --model".
+func (s Source) String() string {
+	switch {
+	case s.Layer == BuiltIn && s.Name == "":
+		return "built-in"
+	case s.Layer == BuiltIn:
+		return "preset " + s.Name
+	case s.Layer == Flag:
+		return "flag --" + s.Name
+	case s.Layer == User || s.Layer == Project:
+		return s.Name + ":" + strconv.Itoa(s.Line)
+	}
+	return "environment " + s.Name
+}
+
+// Setting is a value of a key and where it came from.
+type Setting struct {
+	Key    string
+	Value  string
+	List   []string // of keys of kind List and Command
+	Source Source
+}
+
+// set tells whether there is a value.
+func (s Setting) set() bool { return s.Value != "" || len(s.List) > 0 }
+
+// Explained is a setting with what it has overridden, the strongest first. For a list, which nothing overrides, there is
+// one for each layer.
+type Explained struct {
+	Setting
+	Over []Setting
+}
 
 // Config is every setting, resolved and checked.
 type Config struct {
-	Provider   string // name of the preset, or of the host that BaseURL names
-	Model      Setting
-	BaseURL    Setting
-	APIKey     Setting
-	Protocol   Setting
-	System     Setting
-	Permission Setting
-	MaxSteps   int
-	Tokens     int
-	Files      int
-	Timeout    time.Duration // of a run; whole seconds
-	Stream     bool
-	Output     string
-	Input      string // text, stream-json
-	Notices    []Notice
+	Provider       string // the name of a preset or an entry, or the host that BaseURL names
+	Model          Setting
+	BaseURL        Setting
+	APIKey         Setting
+	KeyCommand     Setting // its output is the key; APIKey is empty then
+	Protocol       Setting
+	System         Setting
+	Temperature    *float64 // nil: none is sent
+	MaxTokens      int
+	Stream         bool
+	Tools          bool
+	Permission     Setting
+	Allow, Deny    []Setting // one rule each
+	DryRun         bool
+	MaxSteps       int
+	BudgetTokens   int
+	BudgetFiles    int
+	Timeout        time.Duration // of a run; whole seconds
+	RequestTimeout time.Duration
+	Retries        int
+	Ephemeral      bool
+	Output         string
+	Input          string
+	Quiet, Verbose bool
+	CapturesMax    int64
+	CapturesAge    time.Duration
+	Backups        int
+
+	Settings  []Explained // every key, in the order of Keys
+	Providers []Entry
+	Notices   []Notice
+	Problems  []*Error  // everything that does not hold; Resolve returns the first
+	Withheld  []Setting // keys that are at hand and belong to another endpoint; Value is empty
+	Ignored   []string  // keys in the project's file that are not taken
+	// Preset is the preset whose endpoint this is; its Name is "" where it is none's.
+	Preset Preset
 }
 
 // Notice is something that a person should know of how the configuration came about.
@@ -60,190 +120,190 @@ type Notice struct {
 
 // Error is a setting that does not hold. Code is a message of package i18n, Hint another one or "".
 type Error struct {
-	Code  string
-	Args  []any
-	Hint  string
-	Usage bool // it was said on the command line, so the command line is at fault
+	Code         string
+	Args         []any
+	Hint         string
+	Path         string // of a file, "" for none
+	Line, Column int    // in the file, from 1
+	Source       Source
+	Usage        bool // the command line is at fault, whatever the source
 }
 
 // Error implements error; views show the message of the code instead.
-func (e *Error) Error() string { return fmt.Sprintf("%s %v", e.Code, e.Args) }
-
-// Preset is a known endpoint.
-type Preset struct {
-	Name, BaseURL, Variable, Model string
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s%s %v", e.At(), e.Code, e.Args)
 }
 
-// Presets lists the known endpoints in the order in which their variables select them.
-func Presets() []Preset {
-	return []Preset{
-		{"deepseek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", "deepseek-flash"},
-		{"openai", "https://api.openai.com/v1", "OPENAI_API_KEY", "gpt-5.6"},
+// At says where in which file, "PATH:3:7: ", or "".
+func (e *Error) At() string {
+	switch {
+	case e.Path == "":
+		return ""
+	case e.Line == 0:
+		return e.Path + ": "
 	}
+	return fmt.Sprintf("%s:%d:%d: ", e.Path, e.Line, e.Column)
 }
 
-// Profiles lists the permission profiles.
-func Profiles() []string { return []string{"plan", "ask", "auto", "full"} }
+// OnCommandLine tells whether the value was said on the command line, so that the command line is at fault.
+func (e *Error) OnCommandLine() bool { return e.Usage || e.Source.Layer == Flag }
 
-// Outputs lists the forms of output.
-func Outputs() []string { return []string{"text", "json", "stream-json"} }
+// Sources is what settings come from.
+type Sources struct {
+	User    *Document // nil: there is none
+	Project *Document // nil: there is none
+	Env     func(string) (string, bool)
+	Flags   map[string][]string // by key; more than one value only for lists
+}
 
-// Inputs lists the forms of input.
-func Inputs() []string { return []string{"text", "stream-json"} }
-
-// Protocols lists the protocols.
-func Protocols() []string { return []string{"openai-chat"} }
-
-// maxTimeout is far beyond any run, and within what a timer can hold.
-const maxTimeout = 365 * 24 * time.Hour
-
-// Resolve puts the layers together. flags holds what the command line gave, by key; env looks a variable up.
-// The error is an *[Error].
-func Resolve(flags map[string]string, env func(string) (string, bool)) (*Config, error) {
-	r := resolver{flags, env}
-	c := &Config{
-		Model: r.get(Model, ""), BaseURL: r.get(BaseURL, ""), APIKey: r.get(APIKey, ""), Protocol: r.get(Protocol, "openai-chat"),
-		System: r.get(System, ""), Permission: r.get(Permission, "ask"), Output: r.get(Output, "text").Value,
-		Input: r.get(Input, "text").Value,
+// Resolve puts the layers together. The error is the first of the problems, an *[Error]; the configuration is there all
+// the same, as far as it holds, for those who explain it.
+func Resolve(src Sources) (*Config, error) {
+	c := &Config{}
+	r := resolver{src: src, c: c}
+	if src.User != nil {
+		r.user, c.Problems = parse(src.User, User, src.Env)
+		c.Providers = r.user.providers
 	}
-	for _, choice := range []struct {
-		key     string
-		set     Setting
-		allowed []string
-	}{{Permission, c.Permission, Profiles()}, {Protocol, c.Protocol, Protocols()}, {Output, r.get(Output, "text"), Outputs()}, {Input, r.get(Input, "text"), Inputs()}} {
-		if !slices.Contains(choice.allowed, choice.set.Value) {
-			return nil, choice.set.bad("config.one_of", choice.key, strings.Join(choice.allowed, ", "))
+	if src.Project != nil {
+		var bad []*Error
+		r.project, bad = parse(src.Project, Project, src.Env, Deny)
+		c.Problems = append(c.Problems, bad...)
+		c.Ignored = r.project.passed
+	}
+	for _, k := range Keys() {
+		r.resolve(k)
+	}
+	r.typed()
+	r.endpoint()
+	for i, s := range c.Settings { // what the endpoint has settled
+		for _, settled := range []Setting{c.Model, c.BaseURL, c.APIKey, c.KeyCommand, c.Protocol} {
+			if s.Key == settled.Key {
+				c.Settings[i] = explain(settled, append([]Setting{s.Setting}, s.Over...))
+			}
 		}
 	}
-	for _, n := range []struct {
-		key string
-		to  *int
-	}{{MaxSteps, &c.MaxSteps}, {Tokens, &c.Tokens}, {Files, &c.Files}} {
-		s := r.get(n.key, "0")
-		var err error
-		if *n.to, err = strconv.Atoi(s.Value); err != nil || *n.to < 0 {
-			return nil, s.bad("config.number", n.key)
-		}
-	}
-	var err error
-	if s := r.get(Timeout, "0"); s.Value != "0" {
-		if c.Timeout, err = time.ParseDuration(s.Value); err != nil || c.Timeout < time.Second || c.Timeout > maxTimeout {
-			return nil, s.bad("config.duration", Timeout)
-		}
-	}
-	stream := r.get(Stream, "true")
-	if c.Stream, err = strconv.ParseBool(stream.Value); err != nil {
-		return nil, stream.bad("config.bool", Stream)
-	}
-	if err := r.endpoint(c); err != nil {
-		return nil, err
+	if len(c.Problems) > 0 {
+		return c, c.Problems[0]
 	}
 	return c, nil
 }
 
-// bad is the error of a setting whose value does not hold.
-func (s Setting) bad(code, key string, more ...any) *Error {
-	return &Error{Code: code, Args: append([]any{key, s.Value}, more...), Usage: strings.HasPrefix(s.Source, "flag")}
+// explain takes out of what was overridden what is the value itself.
+func explain(s Setting, over []Setting) Explained {
+	return Explained{s, slices.DeleteFunc(over, func(o Setting) bool { return !o.set() || o.Source == s.Source })}
 }
 
 type resolver struct {
-	flags map[string]string
-	env   func(string) (string, bool)
+	src           Sources
+	user, project file
+	values        map[string]Setting
+	c             *Config
 }
 
-func (r resolver) get(key, builtin string) Setting {
-	if v, ok := r.flags[key]; ok {
-		return Setting{v, "flag --" + strings.ReplaceAll(key, "_", "-")}
-	}
-	name := "OVERT_" + strings.ToUpper(key)
-	if v, ok := r.env(name); ok && v != "" {
-		return Setting{v, "environment " + name}
-	}
-	return Setting{builtin, "built-in"}
-}
-
-// endpoint settles provider, base URL, model and key.
-func (r resolver) endpoint(c *Config) error {
-	if c.BaseURL.Value != "" {
-		u, err := url.Parse(c.BaseURL.Value)
-		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
-			return &Error{Code: "config.base_url", Args: []any{c.BaseURL.Source}, Usage: strings.HasPrefix(c.BaseURL.Source, "flag")}
+// layers gives what each layer says of a key, the strongest first; the built-in value is the last.
+func (r *resolver) layers(k Key) []Setting {
+	var out []Setting
+	list := k.Kind == List || k.Kind == Command
+	if v, ok := r.src.Flags[k.Name]; ok && k.Flag() != "" {
+		s := Setting{Key: k.Name, Source: Source{Layer: Flag, Name: k.Flag()}}
+		if list {
+			s.List = v
+		} else if len(v) > 0 {
+			s.Value = v[len(v)-1]
 		}
-		c.Provider = u.Hostname()
-		for _, p := range Presets() {
-			if serves(p, u) {
-				c.Provider = p.Name
-				r.vendorKey(c, p)
+		out = append(out, s)
+	}
+	if name := k.Variable(); name != "" {
+		if v, ok := r.src.Env(name); ok && v != "" {
+			s := Setting{Key: k.Name, Value: v, Source: Source{Layer: Environment, Name: name}}
+			if list {
+				s.Value, s.List = "", slices.DeleteFunc(strings.Split(v, "\n"), func(l string) bool { return strings.TrimSpace(l) == "" })
+			}
+			out = append(out, s)
+		}
+	}
+	for _, f := range []file{r.user, r.project} {
+		if s, ok := f.values[k.Name]; ok {
+			out = append(out, s)
+		}
+	}
+	return append(out, Setting{Key: k.Name, Value: k.Default})
+}
+
+// resolve settles one key, and keeps what was said of it.
+func (r *resolver) resolve(k Key) {
+	if r.values == nil {
+		r.values = map[string]Setting{}
+	}
+	all := r.layers(k)
+	if k.Kind == List {
+		for i, s := range all {
+			if len(s.List) > 0 || i == len(all)-1 && i == 0 {
+				r.c.Settings = append(r.c.Settings, Explained{Setting: s})
+			}
+			for _, rule := range s.List {
+				r.rule(k, Setting{Key: k.Name, Value: rule, Source: s.Source})
 			}
 		}
-		return nil // the model is taken as it stands: a name may well contain "/"
-	}
-	p, ok := r.preset(c)
-	if !ok {
-		return &Error{Code: "config.no_key", Args: []any{variables()}, Hint: "config.no_key.hint"}
-	}
-	c.Provider, c.BaseURL = p.Name, Setting{p.BaseURL, "preset " + p.Name}
-	if c.Model.Value == "" {
-		c.Model = Setting{p.Model, "preset " + p.Name}
-	}
-	r.vendorKey(c, p)
-	if c.APIKey.Value == "" {
-		return &Error{Code: "config.preset_key", Args: []any{p.Name, p.Variable}, Hint: "config.no_key.hint"}
-	}
-	return nil
-}
-
-// preset picks a known endpoint: the one that the model names, else the first whose variable is set.
-func (r resolver) preset(c *Config) (Preset, bool) {
-	if name, model, ok := strings.Cut(c.Model.Value, "/"); ok {
-		for _, p := range Presets() {
-			if p.Name == name {
-				c.Model.Value = model
-				return p, true
-			}
-		}
-	}
-	var chosen *Preset
-	for _, p := range Presets() {
-		if v, ok := r.env(p.Variable); !ok || v == "" {
-			continue
-		}
-		if chosen != nil {
-			c.Notices = append(c.Notices, Notice{"config.several_keys", []any{chosen.Variable, p.Variable}})
-			continue
-		}
-		chosen = &p
-	}
-	if chosen == nil && c.APIKey.Value != "" {
-		chosen = &Presets()[0]
-	}
-	if chosen == nil {
-		return Preset{}, false
-	}
-	return *chosen, true
-}
-
-// vendorKey takes the vendor's own variable where no key was given. It is called only for the vendor's own endpoint.
-func (r resolver) vendorKey(c *Config, p Preset) {
-	if c.APIKey.Value != "" {
 		return
 	}
-	if v, ok := r.env(p.Variable); ok && v != "" {
-		c.APIKey = Setting{v, "environment " + p.Variable}
+	chosen := all[0]
+	if err := k.check(chosen); err != nil {
+		r.c.Problems = append(r.c.Problems, err)
+		chosen = all[len(all)-1]
+	}
+	r.values[k.Name] = chosen
+	r.c.Settings = append(r.c.Settings, explain(chosen, slices.Clone(all[1:])))
+}
+
+func (r *resolver) rule(k Key, s Setting) {
+	if k.Name == Allow {
+		r.c.Allow = append(r.c.Allow, s)
+	} else {
+		r.c.Deny = append(r.c.Deny, s)
 	}
 }
 
-// serves tells whether u is the preset's own endpoint: the host is the same, to the letter, and so is the scheme, so
-// that no key travels unencrypted or to a host that merely looks alike.
-func serves(p Preset, u *url.URL) bool {
-	own, err := url.Parse(p.BaseURL)
-	return err == nil && u.Scheme == own.Scheme && strings.EqualFold(u.Host, own.Host)
+// typed puts the values, which were checked, into their fields.
+func (r *resolver) typed() {
+	c := r.c
+	count := func(key string) int { n, _ := strconv.Atoi(r.values[key].Value); return n }
+	truth := func(key string) bool { b, _ := strconv.ParseBool(r.values[key].Value); return b }
+	span := func(key string) time.Duration { d, _ := duration(r.values[key].Value); return d }
+	c.Model, c.BaseURL, c.APIKey, c.KeyCommand = r.values[Model], r.values[BaseURL], r.values[APIKey], r.values[APIKeyCommand]
+	c.Protocol, c.System, c.Permission = r.values[Protocol], r.values[System], r.values[Permission]
+	if s := r.values[Temperature].Value; s != "" {
+		if t, err := strconv.ParseFloat(s, 64); err == nil {
+			c.Temperature = &t
+		}
+	}
+	c.MaxTokens, c.MaxSteps, c.BudgetTokens, c.BudgetFiles = count(MaxTokens), count(MaxSteps), count(BudgetTokens), count(BudgetFiles)
+	c.Retries, c.Backups = count(Retries), count(Backups)
+	c.Stream, c.Tools, c.DryRun, c.Ephemeral, c.Quiet, c.Verbose = truth(Stream), truth(Tools), truth(DryRun), truth(Ephemeral), truth(Quiet), truth(Verbose)
+	c.Timeout, c.RequestTimeout, c.CapturesAge = span(Timeout), span(RequestTimeout), span(CapturesAge)
+	c.CapturesMax, _ = size(r.values[CapturesMax].Value)
+	c.Output, c.Input = r.values[Output].Value, r.values[Input].Value
 }
 
+// bad keeps a problem of the endpoint.
+func (r *resolver) bad(e *Error) { r.c.Problems = append(r.c.Problems, e) }
+
+// variables lists the variables that select a preset.
 func variables() string {
 	var names []string
 	for _, p := range Presets() {
-		names = append(names, p.Variable)
+		if !p.Local() {
+			names = append(names, p.Variable)
+		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// or is the first of two settings that has a value.
+func or(a, b Setting) Setting {
+	if a.set() {
+		return a
+	}
+	return b
 }

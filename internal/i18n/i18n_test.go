@@ -35,7 +35,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 			}
 			for _, m := range code.FindAllStringSubmatch(string(data), -1) {
 				c := m[1]
-				if c == "tool.delta" { // a kind of event, not a sentence
+				if c == "tool.delta" || c == "config.json" { // a kind of event, a file: not a sentence
 					continue
 				}
 				said[c] = true

@@ -74,9 +74,9 @@ type ToolSpec struct {
 
 // Params are the sampling parameters and switches of a request. A nil pointer or empty string sends no field.
 type Params struct {
-	Temperature *float64
-	MaxTokens   int    // 0: not sent
-	ToolChoice  string // "": left to the server; "none" keeps the tools, and so the prefix, and forbids calls
+	Temperature *float64 `json:"temperature,omitempty"`
+	MaxTokens   int      `json:"max_tokens,omitempty"`  // 0: not sent
+	ToolChoice  string   `json:"tool_choice,omitempty"` // "": left to the server; "none" keeps the tools, and so the prefix, and forbids calls
 }
 
 // Request is everything that one model call sends.

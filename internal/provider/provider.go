@@ -144,7 +144,7 @@ func body(k wire.Kept) llm.Body {
 // broken says why a reply ended in the middle. A reply whose finish has come is whole: some servers end it rudely.
 func (m *chat) broken(err error, h *wire.Response, a *answer) *llm.Error {
 	e, ok := errors.AsType[*wire.Error](err)
-	if ok && a.finished() && (e.Kind == wire.Network || e.Kind == wire.Idle || e.Kind == wire.Timeout) {
+	if ok && a.finished() && (e.Kind == wire.Network || e.Kind == wire.Idle || e.Kind == wire.Expired || e.Kind == wire.Timeout) {
 		return nil
 	}
 	return wireError(err, h, true)
@@ -163,6 +163,8 @@ func wireError(err error, h *wire.Response, begun bool) *llm.Error {
 	switch e.Kind {
 	case wire.Idle:
 		out.Class, out.Code = llm.Timeout, "idle"
+	case wire.Expired:
+		out.Class, out.Code = llm.Timeout, "request"
 	case wire.Limit:
 		out.Class = llm.Malformed
 	case wire.Redirect:

@@ -38,6 +38,7 @@ import (
 type Kit struct {
 	Model   llm.Model
 	Info    llm.Info
+	Params  llm.Params
 	Set     *tool.Set
 	Sources []prompt.Source
 	Rules   func() policy.Rules
@@ -231,7 +232,7 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 		d.Ask = asker{s}
 	}
 	out, err := agent.Turn(r.ctx, r.scope, agent.Options{
-		Model: kit.Model, Info: kit.Info, Log: s.o.Store, Feed: feed{s}, Thread: thread, Sources: kit.Sources, Tools: d,
+		Model: kit.Model, Info: kit.Info, Params: kit.Params, Log: s.o.Store, Feed: feed{s}, Thread: thread, Sources: kit.Sources, Tools: d,
 		Steer:  func() []agent.Steer { return s.steer(r.scope.Task) },
 		Limits: r.limits, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
 	})

@@ -31,8 +31,9 @@ type Options struct {
 	// Idle bounds the silence before a body and between two bytes of it; any byte counts. Default: 5 minutes, 30 for
 	// [Local] hosts. What comes before the first byte of a Local host is not bounded.
 	Idle         time.Duration
-	MaxBody      int64 // bytes of a body of status 2xx, decoded; default 64 MB
-	MaxErrorBody int64 // bytes of any other body, decoded; default 256 KB
+	Timeout      time.Duration // bounds an exchange of Do as a whole; 0: nothing does
+	MaxBody      int64         // bytes of a body of status 2xx, decoded; default 64 MB
+	MaxErrorBody int64         // bytes of any other body, decoded; default 256 KB
 }
 
 // Client makes exchanges. See the package comment.

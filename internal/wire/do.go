@@ -60,6 +60,11 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		cancel(nil)
 		return resp, err
 	}
+	if d := c.o.Timeout; d > 0 {
+		x.whole = time.AfterFunc(d, func() {
+			cancel(&Error{Kind: Expired, Message: fmt.Sprintf("no whole answer came within %s", d)})
+		})
+	}
 	addAuth(req, r.Auth)
 	h, err := c.transport.RoundTrip(req)
 	if err != nil {
@@ -163,6 +168,7 @@ type exchange struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	g      *guard
+	whole  *time.Timer // of the exchange as a whole; nil: not bounded
 
 	id     string
 	sent   time.Time
@@ -316,6 +322,9 @@ func (x *exchange) end(cause *Error) error {
 		x.err = cause
 	}
 	x.g.stop()
+	if x.whole != nil {
+		x.whole.Stop()
+	}
 	if x.body != nil {
 		x.body.Close()
 	}

@@ -19,6 +19,7 @@ type Kind string
 const (
 	Timeout   Kind = "timeout"   // no connection in time
 	Idle      Kind = "idle"      // no reply came, or it went silent
+	Expired   Kind = "expired"   // the exchange took longer than allowed as a whole
 	Limit     Kind = "limit"     // the reply is larger than allowed
 	Redirect  Kind = "redirect"  // the server points elsewhere
 	Network   Kind = "network"   // no connection, reset, TLS, cut

@@ -1,0 +1,276 @@
+package config
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// openAIBaseURL is a variable that other programs share; it moves the preset "openai", and nothing else.
+const openAIBaseURL = "OPENAI_BASE_URL"
+
+// ollamaHost is Ollama's own variable for the address of its server, [scheme://]host[:port].
+const ollamaHost = "OLLAMA_HOST"
+
+// ollama is the base URL that OLLAMA_HOST stands for, or the usual one where it can't be understood. A server that listens on
+// every address is reached on this machine's own.
+func ollama(host, usual string) string {
+	if !strings.Contains(host, "://") {
+		host = "http://" + host
+	}
+	u, err := url.Parse(host)
+	if err != nil || u.Hostname() == "" || origin(host) == "" {
+		return usual
+	}
+	name, port := u.Hostname(), u.Port()
+	if name == "0.0.0.0" || name == "::" {
+		name = "127.0.0.1"
+	}
+	if strings.Contains(name, ":") {
+		name = "[" + name + "]"
+	}
+	if port == "" {
+		port = "11434"
+	}
+	return u.Scheme + "://" + name + ":" + port + "/v1"
+}
+
+// presets lists the presets as the environment and the person's file move them.
+func (r *resolver) presets() []Preset {
+	all := Presets()
+	for i, p := range all {
+		if p.Name == "ollama" {
+			if v, ok := r.src.Env(ollamaHost); ok {
+				all[i].BaseURL = ollama(v, p.BaseURL)
+			}
+		}
+		if p.Name != "openai" {
+			continue
+		}
+		if v, ok := r.src.Env(openAIBaseURL); ok && origin(v) != "" {
+			moved := Preset{Name: p.Name, BaseURL: v, Variable: p.Variable}
+			if p.serves(v) {
+				moved = p
+				moved.BaseURL = v
+			}
+			all[i] = moved
+		}
+	}
+	return all
+}
+
+// endpoint settles provider, base URL, model, protocol and key.
+func (r *resolver) endpoint() {
+	c := r.c
+	if c.KeyCommand.set() && r.user.values[APIKey].set() {
+		r.bad(&Error{Code: "config.file.two_keys", Args: []any{"the file"}, Path: c.KeyCommand.Source.Name, Line: c.KeyCommand.Source.Line, Column: 1})
+	}
+	switch {
+	case c.BaseURL.Value != "":
+		r.given()
+	default:
+		if !r.named() && !r.selected() {
+			r.bad(&Error{Code: "config.no_key", Args: []any{variables()}, Hint: "config.no_key.hint"})
+			r.key(Preset{}, Entry{})
+			return
+		}
+	}
+	if v, ok := r.src.Env(openAIBaseURL); ok && v != "" && origin(v) == "" && c.Preset.Name == "openai" && c.BaseURL.Source.Layer <= Vendor {
+		r.bad(&Error{Code: "config.base_url", Args: []any{Source{Layer: Environment, Name: openAIBaseURL}}})
+	}
+}
+
+// given takes the endpoint of a base URL that was configured. The model is taken as it stands: a name may well contain "/".
+func (r *resolver) given() {
+	c := r.c
+	if u, err := url.Parse(c.BaseURL.Value); err == nil {
+		c.Provider = u.Hostname()
+	}
+	for _, e := range r.user.providers {
+		if p, _ := preset(e.Name); origin(or(e.BaseURL, Setting{Value: p.BaseURL}).Value) == origin(c.BaseURL.Value) {
+			c.Provider = e.Name
+			r.take(e, p)
+			return
+		}
+	}
+	for _, p := range r.presets() {
+		if p.serves(c.BaseURL.Value) && (!p.Local() || c.Provider != "") {
+			if !p.Local() {
+				c.Provider = p.Name
+			}
+			r.take(Entry{}, p)
+			return
+		}
+	}
+	r.take(Entry{}, Preset{})
+}
+
+// named takes the entry or preset that the model names before its first "/".
+func (r *resolver) named() bool {
+	c := r.c
+	name, model, ok := strings.Cut(c.Model.Value, "/")
+	if !ok {
+		return false
+	}
+	i := slices.IndexFunc(r.user.providers, func(e Entry) bool { return e.Name == name })
+	j := slices.IndexFunc(r.presets(), func(p Preset) bool { return p.Name == name })
+	if i < 0 && j < 0 {
+		return false
+	}
+	c.Model.Value = model
+	var e Entry
+	var p Preset
+	if i >= 0 {
+		e = r.user.providers[i]
+	}
+	if j >= 0 {
+		p = r.presets()[j]
+	}
+	r.use(e, p)
+	return true
+}
+
+// selected takes the preset that a key selects: one in the file, which names no endpoint beside it, the first; else the
+// first preset whose own variable is set; else the first, if there is a key at all.
+func (r *resolver) selected() bool {
+	c := r.c
+	all := r.presets()
+	if r.user.values[APIKey].set() || r.user.values[APIKeyCommand].set() {
+		r.use(r.entry(all[0].Name), all[0])
+		return true
+	}
+	var chosen *Preset
+	var by string
+	for _, p := range all {
+		name := p.Variable
+		if v, ok := r.src.Env(name); name == "" || !ok || v == "" {
+			if p.Name != "openai" || p.BaseURL == Presets()[1].BaseURL {
+				continue
+			}
+			name = openAIBaseURL
+		}
+		if chosen != nil {
+			c.Notices = append(c.Notices, Notice{"config.several_keys", []any{by, name}})
+			continue
+		}
+		chosen, by = &p, name
+	}
+	if chosen == nil && c.APIKey.Value != "" {
+		chosen = &all[0]
+	}
+	if chosen == nil {
+		return false
+	}
+	r.use(r.entry(chosen.Name), *chosen)
+	return true
+}
+
+func (r *resolver) entry(name string) Entry {
+	i := slices.IndexFunc(r.user.providers, func(e Entry) bool { return e.Name == name })
+	if i < 0 {
+		return Entry{}
+	}
+	return r.user.providers[i]
+}
+
+// use takes base URL, model and protocol from an entry, and what that leaves open from a preset.
+func (r *resolver) use(e Entry, p Preset) {
+	c := r.c
+	c.Provider = p.Name
+	if e.Name != "" {
+		c.Provider = e.Name
+	}
+	from := Source{Layer: BuiltIn, Name: p.Name}
+	if p.Name == "openai" && p.BaseURL != Presets()[1].BaseURL {
+		from = Source{Layer: Vendor, Name: openAIBaseURL}
+	}
+	c.BaseURL = or(e.BaseURL, Setting{Value: p.BaseURL, Source: from})
+	c.BaseURL.Key = BaseURL
+	if c.Model.Value == "" {
+		c.Model = or(e.Model, Setting{Value: p.Model, Source: Source{Layer: BuiltIn, Name: p.Name}})
+		if e.BaseURL.set() && !p.serves(e.BaseURL.Value) && !e.Model.set() {
+			c.Model = Setting{Source: c.Model.Source} // a preset's model is the vendor's
+		}
+		c.Model.Key = Model
+	}
+	r.take(e, p)
+}
+
+// take settles protocol and key for the endpoint.
+func (r *resolver) take(e Entry, p Preset) {
+	c := r.c
+	if e.Protocol.set() && c.Protocol.Source.Layer < Environment {
+		c.Protocol = e.Protocol
+		c.Protocol.Key = Protocol
+	}
+	if p.serves(c.BaseURL.Value) {
+		c.Preset = p
+	}
+	r.key(c.Preset, e)
+	for _, own := range Presets() {
+		if !own.Local() && own.serves(c.BaseURL.Value) && !c.APIKey.set() && !c.KeyCommand.set() {
+			r.bad(&Error{Code: "config.preset_key", Args: []any{own.Name, own.Variable}, Hint: "config.no_key.hint"})
+		}
+	}
+}
+
+// key chooses the key for the endpoint: what was said for this run, else the file's, else the vendor's own. What belongs to
+// another endpoint is withheld.
+func (r *resolver) key(p Preset, e Entry) {
+	c := r.c
+	given := c.APIKey
+	c.APIKey, c.KeyCommand = Setting{Key: APIKey}, Setting{Key: APIKeyCommand}
+	if given.Source.Layer >= Environment && given.set() {
+		c.APIKey = given
+	}
+	offer := func(s Setting, fits bool) {
+		switch {
+		case !s.set():
+		case !fits:
+			c.Withheld = append(c.Withheld, Setting{Key: s.Key, Source: s.Source})
+		case c.APIKey.set() || c.KeyCommand.set():
+		case len(s.List) > 0:
+			c.KeyCommand = s
+			c.KeyCommand.Key = APIKeyCommand
+		default:
+			c.APIKey = s
+			c.APIKey.Key = APIKey
+		}
+	}
+	offer(or(e.APIKey, e.KeyCommand), r.belongs(e))
+	for _, other := range r.user.providers {
+		if other.Name != e.Name {
+			offer(or(other.APIKey, other.KeyCommand), false)
+		}
+	}
+	offer(or(r.user.values[APIKey], r.user.values[APIKeyCommand]), origin(r.home()) == origin(c.BaseURL.Value) && c.BaseURL.Value != "")
+	for _, v := range r.presets() {
+		if value, ok := r.src.Env(v.Variable); ok && v.Variable != "" && value != "" {
+			offer(Setting{Key: APIKey, Value: value, Source: Source{Layer: Vendor, Name: v.Variable}}, v.Name == p.Name)
+		}
+	}
+}
+
+// belongs tells whether an entry's key is for the endpoint.
+func (r *resolver) belongs(e Entry) bool {
+	p, _ := preset(e.Name)
+	home := or(e.BaseURL, Setting{Value: p.BaseURL}).Value
+	return home != "" && origin(home) == origin(r.c.BaseURL.Value)
+}
+
+// home is the endpoint that the person's file names beside its own key: its base URL, that of the provider that its model
+// names, or the first preset's.
+func (r *resolver) home() string {
+	if u := r.user.values[BaseURL]; u.set() {
+		return u.Value
+	}
+	if name, _, ok := strings.Cut(r.user.values[Model].Value, "/"); ok {
+		if e := r.entry(name); e.BaseURL.set() {
+			return e.BaseURL.Value
+		}
+		if p, ok := preset(name); ok {
+			return p.BaseURL
+		}
+	}
+	return Presets()[0].BaseURL
+}

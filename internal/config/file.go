@@ -1,0 +1,445 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// maxFile bounds, in bytes, a configuration file.
+const maxFile = 1 << 20
+
+// Document is the text of a configuration file: JSON, with comments and trailing commas (JWCC).
+type Document struct {
+	Path string
+	Text []byte
+}
+
+// ReadFile reads a configuration file. Without one, the error is fs.ErrNotExist.
+func ReadFile(path string) (*Document, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s is larger than %d KB", path, maxFile>>10)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Document{path, text}, nil
+}
+
+// Entry is a provider that the person's file describes. With the name of a preset, it says only what differs.
+type Entry struct {
+	Name       string
+	BaseURL    Setting
+	Protocol   Setting
+	Model      Setting
+	APIKey     Setting
+	KeyCommand Setting
+}
+
+// file is what a configuration file says.
+type file struct {
+	path      string
+	values    map[string]Setting
+	providers []Entry
+	passed    []string // keys that were passed over
+}
+
+// parser reads one configuration file.
+type parser struct {
+	doc  *Document
+	env  func(string) (string, bool)
+	only []string // the keys that count; nil: all, and others are an error
+	out  file
+	bad  []*Error
+}
+
+// parse reads a document. What is wrong with it is told with line and column; the rest of it counts all the same. With only,
+// nothing but these keys is looked at, and variables are not put in: the file is not the person's.
+func parse(doc *Document, layer Layer, env func(string) (string, bool), only ...string) (file, []*Error) {
+	p := parser{doc: doc, env: env, only: only, out: file{path: doc.Path, values: map[string]Setting{}}}
+	text := bytes.TrimPrefix(doc.Text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		return p.out, nil
+	}
+	p.doc = &Document{doc.Path, text}
+	root, err := hujson.Parse(text)
+	if err != nil {
+		p.syntax(err)
+		return p.out, p.bad
+	}
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		p.fail(root.StartOffset, "config.file.object")
+		return p.out, p.bad
+	}
+	p.section(object, "", layer)
+	return p.out, p.bad
+}
+
+// position is line and column, both from 1; columns count characters.
+func position(text []byte, offset int) (line, column int) {
+	before := text[:min(max(offset, 0), len(text))]
+	line = bytes.Count(before, []byte("\n")) + 1
+	return line, len([]rune(string(before[bytes.LastIndexByte(before, '\n')+1:]))) + 1
+}
+
+func (p *parser) fail(offset int, code string, args ...any) {
+	line, column := position(p.doc.Text, offset)
+	p.bad = append(p.bad, &Error{Code: code, Args: args, Path: p.doc.Path, Line: line, Column: column})
+}
+
+// syntax turns an error of hujson, "hujson: line 3, column 7: …", into one of ours.
+func (p *parser) syntax(err error) {
+	e := &Error{Code: "config.file.syntax", Path: p.doc.Path, Line: 1, Column: 1}
+	text := strings.TrimPrefix(err.Error(), "hujson: ")
+	if _, serr := fmt.Sscanf(text, "line %d, column %d:", &e.Line, &e.Column); serr == nil {
+		_, text, _ = strings.Cut(text, ": ")
+	}
+	e.Args = []any{text}
+	p.bad = append(p.bad, e)
+}
+
+// section reads an object whose keys begin with a prefix: "" or "retention.".
+func (p *parser) section(o *hujson.Object, prefix string, layer Layer) {
+	seen := map[string]bool{}
+	for i := range o.Members {
+		m := &o.Members[i]
+		name := prefix + text(m.Name)
+		at := m.Name.StartOffset
+		if seen[name] {
+			p.fail(at, "config.file.twice", name)
+			continue
+		}
+		seen[name] = true
+		if name == "$schema" {
+			continue
+		}
+		if p.only != nil && !slices.Contains(p.only, name) {
+			p.out.passed = append(p.out.passed, name)
+			continue
+		}
+		if object, ok := m.Value.Value.(*hujson.Object); ok && isSection(name+".") {
+			p.section(object, name+".", layer)
+			continue
+		}
+		if name == "providers" {
+			p.entries(m.Value, layer)
+			continue
+		}
+		key, known := lookup(name)
+		if !known {
+			p.unknown(at, name)
+			continue
+		}
+		if s, ok := p.value(m.Value, key, layer); ok {
+			p.out.values[name] = s
+		}
+	}
+}
+
+func isSection(prefix string) bool {
+	return slices.ContainsFunc(Keys(), func(k Key) bool { return strings.HasPrefix(k.Name, prefix) })
+}
+
+// unknown names the key that may have been meant.
+func (p *parser) unknown(at int, name string) {
+	if like := nearest(name); like != "" {
+		p.fail(at, "config.file.unknown.like", name, like)
+		return
+	}
+	p.fail(at, "config.file.unknown", name)
+}
+
+// text is the string of a literal.
+func text(v hujson.Value) string {
+	var s string
+	if l, ok := v.Value.(hujson.Literal); ok && json.Unmarshal(l, &s) == nil {
+		return s
+	}
+	return ""
+}
+
+// value reads the value of a key in the form that it has as a text, and checks it.
+func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
+	line, _ := position(p.doc.Text, v.StartOffset)
+	s := Setting{Key: key.Name, Source: Source{Layer: layer, Name: p.doc.Path, Line: line}}
+	var fits bool
+	switch key.Kind {
+	case List, Command:
+		var list []string
+		list, fits = p.list(v)
+		s.List = list
+		fits = fits && (key.Kind != Command || len(list) > 0 && list[0] != "")
+	default:
+		s.Value, fits = p.scalar(v, key)
+	}
+	if !fits {
+		p.fail(v.StartOffset, "config.file.type", key.Name, Form(key))
+		return s, false
+	}
+	if err := key.check(s); err != nil {
+		err.Path = p.doc.Path
+		err.Line, err.Column = position(p.doc.Text, v.StartOffset)
+		p.bad = append(p.bad, err)
+		return s, false
+	}
+	return s, true
+}
+
+// scalar is the text of a value of the JSON type that a key takes.
+func (p *parser) scalar(v hujson.Value, key Key) (string, bool) {
+	l, ok := v.Value.(hujson.Literal)
+	if !ok {
+		return "", false
+	}
+	switch kind := l.Kind(); {
+	case kind == '"' && key.Kind != Bool && key.Kind != Count && key.Kind != Number:
+		return p.expand(v, text(v))
+	case kind == '0' && (key.Kind == Count || key.Kind == Number || key.Kind == Size || key.Kind == Duration && string(l) == "0"):
+		return string(l), true
+	case (kind == 't' || kind == 'f') && key.Kind == Bool:
+		return string(l), true
+	}
+	return "", false
+}
+
+func (p *parser) list(v hujson.Value) ([]string, bool) {
+	array, ok := v.Value.(*hujson.Array)
+	if !ok {
+		return nil, false
+	}
+	out := make([]string, 0, len(array.Elements))
+	for _, e := range array.Elements {
+		if l, ok := e.Value.(hujson.Literal); !ok || l.Kind() != '"' {
+			return nil, false
+		}
+		s, ok := p.expand(e, text(e))
+		if !ok {
+			return nil, false
+		}
+		out = append(out, s)
+	}
+	return out, true
+}
+
+// variable is ${NAME}; $${NAME} stands for the text ${NAME}.
+const variable = `\$?\$\{[^}]*\}`
+
+// expand puts in the environment variables that a text names. One that is not set is an error: an empty key or host would
+// mean something else.
+func (p *parser) expand(v hujson.Value, s string) (string, bool) {
+	if p.only != nil || !strings.Contains(s, "${") {
+		return s, true
+	}
+	ok := true
+	s = regexp.MustCompile(variable).ReplaceAllStringFunc(s, func(m string) string {
+		if strings.HasPrefix(m, "$$") {
+			return m[1:]
+		}
+		name := m[2 : len(m)-1]
+		value, set := p.env(name)
+		if !set {
+			ok = false
+			p.fail(v.StartOffset, "config.file.variable", name)
+		}
+		return value
+	})
+	return s, ok
+}
+
+// entries reads the section providers.
+func (p *parser) entries(v hujson.Value, layer Layer) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		p.fail(v.StartOffset, "config.file.type", "providers", "an object of entries")
+		return
+	}
+	seen := map[string]bool{}
+	for i := range object.Members {
+		m := &object.Members[i]
+		name := text(m.Name)
+		body, ok := m.Value.Value.(*hujson.Object)
+		switch {
+		case !entryName(name):
+			p.fail(m.Name.StartOffset, "config.file.entry_name", name)
+		case seen[name]:
+			p.fail(m.Name.StartOffset, "config.file.twice", "providers."+name)
+		case !ok:
+			p.fail(m.Value.StartOffset, "config.file.type", "providers."+name, "an object")
+		default:
+			p.entry(name, m.Name.StartOffset, body, layer)
+		}
+		seen[name] = true
+	}
+}
+
+// entryName tells whether a name can stand before the "/" of a model.
+func entryName(name string) bool {
+	return name != "" && len(name) <= 40 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// entryKeys are the settings that an entry of providers has.
+func entryKeys() []string { return []string{BaseURL, Protocol, Model, APIKey, APIKeyCommand} }
+
+func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
+	e := Entry{Name: name}
+	into := map[string]*Setting{BaseURL: &e.BaseURL, Protocol: &e.Protocol, Model: &e.Model, APIKey: &e.APIKey, APIKeyCommand: &e.KeyCommand}
+	seen := map[string]bool{}
+	for i := range o.Members {
+		m := &o.Members[i]
+		field := text(m.Name)
+		key, known := lookup(field)
+		switch {
+		case seen[field]:
+			p.fail(m.Name.StartOffset, "config.file.twice", "providers."+name+"."+field)
+		case !known || into[field] == nil:
+			p.fail(m.Name.StartOffset, "config.file.entry_key", field, strings.Join(entryKeys(), ", "))
+		default:
+			if s, ok := p.value(m.Value, key, layer); ok {
+				s.Key = "providers." + name + "." + field
+				*into[field] = s
+			}
+		}
+		seen[field] = true
+	}
+	if _, known := preset(name); !known && e.BaseURL.Value == "" && !seen[BaseURL] {
+		p.fail(at, "config.file.entry_url", name)
+		return
+	}
+	if seen[APIKey] && seen[APIKeyCommand] {
+		p.fail(at, "config.file.two_keys", "providers."+name)
+	}
+	p.out.providers = append(p.out.providers, e)
+}
+
+// nearest is the key that differs least from a name, "" if none comes near.
+func nearest(name string) string {
+	best, like := 3, ""
+	for _, k := range append(Keys(), Key{Name: "providers"}) {
+		if d := distance(name, k.Name); d < best {
+			best, like = d, k.Name
+		}
+	}
+	return like
+}
+
+// distance is the edit distance of Levenshtein, in bytes.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		last := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			last, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, last+cost)
+		}
+	}
+	return row[len(b)]
+}
+
+// Set gives the text of a configuration file with a key set to values, or without the key where there are none; comments
+// stay. The value is in the form that the command line takes. The error is an *[Error], also where the file as it was or would
+// be does not hold.
+func Set(doc *Document, name string, values ...string) ([]byte, error) {
+	key, known := lookup(name)
+	if !known {
+		return nil, &Error{Code: "config.unknown", Args: []any{name}, Hint: "config.unknown.hint", Usage: true}
+	}
+	text := doc.Text
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	root, err := hujson.Parse(text)
+	if err != nil {
+		_, bad := parse(doc, User, noVariables)
+		return nil, bad[0]
+	}
+	patch, err := key.patch(&root, values)
+	if err != nil {
+		return nil, err
+	}
+	if err := root.Patch(patch); err != nil {
+		return nil, &Error{Code: "config.file.patch", Args: []any{err}, Path: doc.Path}
+	}
+	root.Format()
+	return root.Pack(), nil
+}
+
+func noVariables(string) (string, bool) { return "", true }
+
+// patch is the JSON Patch (RFC 6902) that sets or removes a key.
+func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
+	section, field, nested := strings.Cut(k.Name, ".")
+	pointer := "/" + section
+	type step struct {
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		Value json.RawMessage `json:"value,omitempty"`
+	}
+	var steps []step
+	if nested {
+		if root.Find(pointer) == nil && len(values) > 0 {
+			steps = append(steps, step{"add", pointer, json.RawMessage("{}")})
+		}
+		pointer += "/" + field
+	}
+	if len(values) == 0 {
+		if root.Find(pointer) != nil {
+			steps = append(steps, step{Op: "remove", Path: pointer})
+		}
+		return json.Marshal(append([]step{}, steps...))
+	}
+	s := Setting{Key: k.Name, Source: Source{Layer: Flag}, Value: values[0], List: values}
+	if k.Kind != List && k.Kind != Command && len(values) > 1 {
+		return nil, &Error{Code: "config.one_value", Args: []any{k.Name}, Usage: true}
+	}
+	if err := k.check(s); err != nil {
+		return nil, err
+	}
+	raw, err := k.json(s)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(append(steps, step{"add", pointer, raw}))
+}
+
+// json is a checked value as a configuration file writes it.
+func (k Key) json(s Setting) (json.RawMessage, error) {
+	switch k.Kind {
+	case List, Command:
+		return json.Marshal(s.List)
+	case Bool:
+		b, err := strconv.ParseBool(s.Value)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(b)
+	case Count, Number:
+		n, err := strconv.ParseFloat(s.Value, 64)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(n)
+	}
+	return json.Marshal(s.Value)
+}

@@ -1,0 +1,140 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Names of the settings, as configuration files write them. Those with a point stand in a section of the file.
+const (
+	Model          = "model"
+	BaseURL        = "base_url"
+	APIKey         = "api_key"
+	APIKeyCommand  = "api_key_command"
+	Protocol       = "protocol"
+	System         = "system"
+	Temperature    = "temperature"
+	MaxTokens      = "max_tokens"
+	Stream         = "stream"
+	Tools          = "tools"
+	Permission     = "permission"
+	Allow          = "allow"
+	Deny           = "deny"
+	DryRun         = "dry_run"
+	MaxSteps       = "max_steps"
+	BudgetTokens   = "budget_tokens"
+	BudgetFiles    = "budget_files"
+	Timeout        = "timeout"
+	RequestTimeout = "request_timeout"
+	Retries        = "retries"
+	Ephemeral      = "ephemeral"
+	Output         = "output"
+	Input          = "input"
+	Quiet          = "quiet"
+	Verbose        = "verbose"
+	CapturesMax    = "retention.captures_max"
+	CapturesAge    = "retention.captures_age"
+	Backups        = "retention.backups"
+)
+
+// Kind is the form of a setting's value.
+type Kind int
+
+// Kinds of values.
+const (
+	Text     Kind = iota
+	Choice        // one of Key.Choices
+	Bool          // true, false
+	Count         // a whole number, 0 or more
+	Number        // a number from 0 to Key.Max
+	Duration      // "90s", "1h30m"; 0 is none
+	Size          // bytes, or "2GB"; 0 is no limit
+	List          // of texts; layers add to each other
+	Command       // a program and its arguments; configuration files only
+)
+
+// Key is one setting.
+type Key struct {
+	Name     string
+	Kind     Kind
+	Short    string // of the flag, one letter or ""
+	Arg      string // what the flag calls its value
+	Default  string
+	Choices  []string
+	Max      float64
+	Secret   bool
+	FileOnly bool   // neither flag nor variable
+	Off      string // what the flag of a switch does that is on without it
+	Doc      string // one sentence for help, schema and reference
+}
+
+// Flag is the name of the key's flag: a switch that is on by default is turned off by "no-" and its name. "" if there is
+// none.
+func (k Key) Flag() string {
+	switch name := strings.NewReplacer("_", "-", ".", "-").Replace(k.Name); {
+	case k.FileOnly:
+		return ""
+	case k.Kind == Bool && k.Default == "true":
+		return "no-" + name
+	default:
+		return name
+	}
+}
+
+// Variable is the environment variable that sets the key, "" if there is none.
+func (k Key) Variable() string {
+	if k.FileOnly {
+		return ""
+	}
+	return "OVERT_" + strings.ToUpper(strings.ReplaceAll(k.Name, ".", "_"))
+}
+
+// Keys lists the settings in the order in which they are shown.
+func Keys() []Key {
+	return []Key{
+		{Name: Model, Short: "m", Arg: "[PROVIDER/]MODEL", Doc: "the model; PROVIDER is a preset or an entry of providers"},
+		{Name: BaseURL, Short: "u", Arg: "URL", Doc: "the address of a model server; the model's name is then taken as it stands"},
+		{Name: APIKey, Short: "k", Arg: "KEY", Secret: true, Doc: "the key of the model server (better: OVERT_API_KEY; a command line is visible to others)"},
+		{Name: APIKeyCommand, Kind: Command, FileOnly: true, Doc: "a program and its arguments whose first line of output is the key"},
+		{Name: Protocol, Kind: Choice, Arg: "P", Default: "openai-chat", Choices: Protocols(), Doc: "the protocol of the model server"},
+		{Name: System, Short: "s", Arg: "TEXT|@FILE", Doc: "replaces the built-in system prompt"},
+		{Name: Temperature, Kind: Number, Short: "t", Arg: "N", Max: 2, Doc: "the sampling temperature, 0 to 2; unset sends none"},
+		{Name: MaxTokens, Kind: Count, Arg: "N", Default: "0", Doc: "the most tokens of one answer; 0 sends none"},
+		{Name: Stream, Kind: Bool, Default: "true", Off: "ask for whole answers instead of streams", Doc: "whether answers are asked for as streams"},
+		{Name: Tools, Kind: Bool, Default: "true", Off: "give the model no tools", Doc: "whether the model gets tools"},
+		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
+		{Name: Allow, Kind: List, Arg: "RULE", Doc: "allow what a rule matches, as run_command(go test:*)"},
+		{Name: Deny, Kind: List, Arg: "RULE", Doc: "deny what a rule matches; stronger than allow"},
+		{Name: DryRun, Kind: Bool, Default: "false", Doc: "change nothing and run no command: tools only say what they would do"},
+		{Name: MaxSteps, Kind: Count, Arg: "N", Default: "0", Doc: "the most model calls for one input; 0 is no limit"},
+		{Name: BudgetTokens, Kind: Count, Arg: "N", Default: "0", Doc: "no further model call once N tokens, in and out, were used for one input; 0 is no limit"},
+		{Name: BudgetFiles, Kind: Count, Arg: "N", Default: "0", Doc: "the most files that the file tools may change for one input; 0 is no limit"},
+		{Name: Timeout, Kind: Duration, Arg: "DUR", Default: "0", Doc: "the most time for one input, as 90s or 1h30m; 0 is no limit"},
+		{Name: RequestTimeout, Kind: Duration, Arg: "DUR", Default: "0", Doc: "the most time for one model request; 0 is no limit"},
+		{Name: Retries, Kind: Count, Arg: "N", Default: "2", Max: 20, Doc: "how often a model call that failed for a passing reason is made again, at most 20"},
+		{Name: Ephemeral, Kind: Bool, Default: "false", Doc: "keep the record in a temporary folder that is removed at the end"},
+		{Name: Output, Kind: Choice, Arg: "FORM", Default: "text", Choices: []string{"text", "json", "stream-json"}, Doc: "the form of the output"},
+		{Name: Input, Kind: Choice, Arg: "FORM", Default: "text", Choices: []string{"text", "stream-json"}, Doc: "the form of standard input"},
+		{Name: Quiet, Kind: Bool, Short: "q", Default: "false", Doc: "show no tool output"},
+		{Name: Verbose, Kind: Bool, Short: "v", Default: "false", Doc: "show each HTTP exchange in a line"},
+		{Name: CapturesMax, Kind: Size, FileOnly: true, Default: "2GB", Doc: "how much of captures and whole outputs a workspace keeps; the oldest go first; 0 is no limit"},
+		{Name: CapturesAge, Kind: Duration, FileOnly: true, Default: "0", Doc: "how long they are kept at most, as 720h; 0 is no limit"},
+		{Name: Backups, Kind: Count, FileOnly: true, Default: "3", Max: 100, Doc: "how many of the backups that precede a change of the record's form are kept"},
+	}
+}
+
+// lookup finds a key by its name.
+func lookup(name string) (Key, bool) {
+	keys := Keys()
+	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
+// Profiles lists the permission profiles.
+func Profiles() []string { return []string{"plan", "ask", "auto", "full"} }
+
+// Protocols lists the protocols.
+func Protocols() []string { return []string{"openai-chat"} }
