@@ -57,7 +57,19 @@ const (
 // Lease takes the lease for a session; what says for people what it is for. It does not wait: if anybody has it, in this
 // process too, the error is a *[HeldError].
 func (s *Store) Lease(ctx context.Context, what, session string) (*Lease, error) {
-	path := filepath.Join(s.dir, "lease")
+	lock, err := takeLease(ctx, s.dir, holder{os.Getpid(), what, s.now().UTC(), session})
+	if err != nil {
+		return nil, err
+	}
+	return &Lease{s: s, lock: lock}, nil
+}
+
+// leaseFile is the name of the lease.
+const leaseFile = "lease"
+
+// takeLease takes the lease of a record's folder, which is there.
+func takeLease(ctx context.Context, dir string, who holder) (*flock.Flock, error) {
+	path := filepath.Join(dir, leaseFile)
 	deadline := time.Now().Add(introduceWithin)
 	for looked := false; ; looked = true {
 		lock := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
@@ -66,10 +78,10 @@ func (s *Store) Lease(ctx context.Context, what, session string) (*Lease, error)
 			return nil, fmt.Errorf("take the lease of the workspace: %w", err)
 		}
 		if got {
-			if err := introduce(path, holder{os.Getpid(), what, s.now().UTC(), session}); err != nil {
+			if err := introduce(path, who); err != nil {
 				return nil, errors.Join(fmt.Errorf("take the lease of the workspace: %w", err), lock.Unlock())
 			}
-			return &Lease{s: s, lock: lock}, nil
+			return lock, nil
 		}
 		h := readHolder(path)
 		// Looked at twice, since a reader's glance at the lease ([Store.Free]) holds it for a moment.
@@ -87,7 +99,7 @@ func (s *Store) Lease(ctx context.Context, what, session string) (*Lease, error)
 // Free tells whether nobody has the lease, so that a run without an end has none coming. It may be wrong for a moment
 // about a lease that is being taken.
 func (s *Store) Free() (bool, error) {
-	lock := flock.New(filepath.Join(s.dir, "lease"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	lock := flock.New(filepath.Join(s.dir, leaseFile), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
 	free, err := lock.TryRLock() // shared: readers do not take each other for holders
 	if err != nil {
 		return false, fmt.Errorf("look at the lease of the workspace: %w", err)
@@ -100,11 +112,31 @@ func (s *Store) Free() (bool, error) {
 
 // Release gives the lease back. A second call does nothing.
 func (l *Lease) Release() error {
-	l.once.Do(func() {
-		// Emptied first, so that nobody reads who had it once it is free.
-		l.err = errors.Join(os.Truncate(l.lock.Path(), 0), l.lock.Unlock())
-	})
+	l.once.Do(func() { l.err = releaseLease(l.lock) })
 	return l.err
+}
+
+// releaseLease empties the lease first, so that nobody reads who had it once it is free.
+func releaseLease(lock *flock.Flock) error {
+	return errors.Join(os.Truncate(lock.Path(), 0), lock.Unlock())
+}
+
+// leaseHolder says who has the lease of a folder; nil: nobody. It makes no file.
+func leaseHolder(dir string) (*HeldError, error) {
+	path := filepath.Join(dir, leaseFile)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY), flock.SetPermissions(0o600))
+	free, err := lock.TryRLock()
+	if err != nil {
+		return nil, fmt.Errorf("look at the lease of the workspace: %w", err)
+	}
+	if free {
+		return nil, lock.Unlock()
+	}
+	h := readHolder(path)
+	return &HeldError{h.PID, h.What, h.Since, h.Session}, nil
 }
 
 // introduce writes who has the lease.

@@ -1,0 +1,373 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+	"unicode/utf8"
+
+	"overt/internal/event"
+)
+
+// What can be wrong with a record: codes of a [Problem].
+const (
+	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
+	ProblemNewer      = "newer"      // a newer program wrote the file
+	ProblemFile       = "file"       // SQLite finds the file damaged
+	ProblemGap        = "gap"        // facts are missing
+	ProblemFact       = "fact"       // a fact can't be read
+	ProblemText       = "text"       // a long text is not what its hash says
+	ProblemParent     = "parent"     // a node hangs below what is none of its thread's
+	ProblemProjection = "projection" // a row is not what the facts say; it can be made anew
+	ProblemBytes      = "bytes"      // what is kept of an exchange or output is not what its hash says, or not all there
+	ProblemExchange   = "exchange"   // what is kept of an exchange is not what the fact says
+)
+
+// Problem is one thing that is wrong with a record.
+type Problem struct {
+	Code   string `json:"code"`
+	File   string `json:"file"`   // overt.db, captures.db
+	Table  string `json:"table"`  // "": the file as a whole
+	Row    string `json:"row"`    // number or id of the row; of a fact: its seq; "": not known
+	Detail string `json:"detail"` // one line
+}
+
+// CheckedFile is what was looked at.
+type CheckedFile struct {
+	Name    string `json:"file"`
+	Present bool   `json:"present"`
+	Form    string `json:"form"`  // the newest migration that was applied
+	Older   bool   `json:"older"` // it is brought to the present form by the next program that works here; projections were not compared
+	Rows    int64  `json:"rows"`  // facts, or exchanges and outputs, that were read
+}
+
+// Report is the outcome of a check.
+type Report struct {
+	Files    []CheckedFile `json:"files"`
+	Problems []Problem     `json:"problems"` // by file; at most 100 of each
+	More     int           `json:"more"`     // problems beyond them
+	TookMS   int64         `json:"took_ms"`
+}
+
+// OK tells whether nothing is wrong.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Rebuildable tells whether all that is wrong can be made anew from the facts.
+func (r *Report) Rebuildable() bool {
+	for _, p := range r.Problems {
+		if p.Code != ProblemProjection {
+			return false
+		}
+	}
+	return true
+}
+
+// maxProblems is how many problems of a file are told.
+const maxProblems = 100
+
+// Check reads all of a record, changes nothing, and says what is wrong: SQLite's own checks; facts without gaps, every
+// payload and every text readable; parents in their own thread; projections equal to what the facts give; captured bytes
+// as their hashes and the facts say. It needs neither the lease nor that files can be opened for work, and others may
+// write meanwhile. The error is fs.ErrNotExist where no file of a record is, or that of a system call.
+//
+// What it can't see is a change to a fact that leaves it a well-formed payload: facts carry no hash of their own.
+func Check(ctx context.Context, dir string) (*Report, error) {
+	return check(ctx, dir, true)
+}
+
+func check(ctx context.Context, dir string, projected bool) (*Report, error) {
+	began := time.Now()
+	out := &Report{Problems: []Problem{}}
+	sent := map[string]event.Exchange{}
+	for _, file := range recordFiles() {
+		c := &checking{ctx: ctx, file: file, sent: sent, projected: projected}
+		path := filepath.Join(dir, file.name)
+		_, err := os.Stat(path)
+		switch {
+		case err == nil:
+			c.is.Present = true
+			if err := c.look(path); err != nil {
+				return nil, err
+			}
+		case !errors.Is(err, fs.ErrNotExist):
+			return nil, err
+		}
+		c.is.Name = file.name
+		out.Files = append(out.Files, c.is)
+		out.Problems = append(out.Problems, c.problems...)
+		out.More += c.more
+	}
+	if !out.Files[0].Present && !out.Files[1].Present {
+		return nil, &fs.PathError{Op: "check", Path: filepath.Join(dir, factsFile), Err: fs.ErrNotExist}
+	}
+	out.TookMS = time.Since(began).Milliseconds()
+	return out, nil
+}
+
+// checking is the check of one file.
+type checking struct {
+	ctx       context.Context
+	file      recordFile
+	sent      map[string]event.Exchange // by call: what the facts say; filled by the first file
+	projected bool
+
+	is       CheckedFile
+	problems []Problem
+	more     int
+}
+
+// add notes a problem.
+func (c *checking) add(code, table string, row any, detail string, args ...any) {
+	if len(c.problems) == maxProblems {
+		c.more++
+		return
+	}
+	text := ""
+	if row != nil {
+		text = fmt.Sprint(row)
+	}
+	c.problems = append(c.problems, Problem{Code: code, File: c.file.name, Table: table, Row: text, Detail: fmt.Sprintf(detail, args...)})
+}
+
+// phase runs a part of the check. Damage that ends it is a problem; the next part is tried all the same.
+func (c *checking) phase(table string, f func() error) error {
+	err := f()
+	if err != nil && damaged(err) {
+		c.add(ProblemFile, table, nil, "%v", err)
+		return nil
+	}
+	return err
+}
+
+func (c *checking) look(path string) error {
+	err := look(c.ctx, path, func(d *database) error {
+		c.is, c.problems, c.more = CheckedFile{Present: true}, nil, 0 // for the second look
+		return c.all(d)
+	})
+	if err != nil && damaged(err) {
+		c.add(ProblemNotOurs, "", nil, "%v", err)
+		return nil
+	}
+	return err
+}
+
+func (c *checking) all(d *database) error {
+	form, err := d.formOf(c.ctx, c.file.steps)
+	switch {
+	case err != nil && damaged(err):
+		c.add(ProblemNotOurs, "", nil, "%v", err)
+		return nil
+	case err != nil:
+		return err
+	case form.newer != "":
+		c.add(ProblemNewer, "migration", form.newer, "only a newer program knows this")
+		return nil
+	}
+	c.is.Form, c.is.Older = form.last, len(form.missing) > 0
+	if err := c.phase("", func() error { return c.sqlite(d) }); err != nil {
+		return err
+	}
+	if form.foreign {
+		c.add(ProblemNotOurs, "", nil, "it has no table of ours")
+		return nil
+	}
+	if c.file.name == factsFile {
+		return c.factsFile(d)
+	}
+	return c.capturesFile(d)
+}
+
+// sqlite asks SQLite for what it finds.
+func (c *checking) sqlite(d *database) error {
+	lines, err := d.texts(c.ctx, fmt.Sprintf(`PRAGMA main.integrity_check(%d)`, maxProblems))
+	for _, line := range lines {
+		if line != "ok" {
+			c.add(ProblemFile, "", nil, "%s", line)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	rows, err := d.conn.QueryContext(c.ctx, `SELECT "table", coalesce(rowid, ''), parent FROM pragma_foreign_key_check(NULL, 'main')`)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var table, row, parent string
+		if err := rows.Scan(&table, &row, &parent); err != nil {
+			return err
+		}
+		c.add(ProblemFile, table, row, "refers to a row of %s that is not there", parent)
+	}
+	return rows.Err()
+}
+
+func (c *checking) factsFile(d *database) error {
+	if err := c.phase("fact", func() error { return c.facts(d) }); err != nil {
+		return err
+	}
+	return c.phase("blob", func() error { return c.blobs(d) })
+}
+
+// facts reads every fact, and compares the projections.
+func (c *checking) facts(d *database) error {
+	s := &Store{pack: &packer{}}
+	var fold *refold
+	if c.projected && !c.is.Older {
+		if err := d.shadow(c.ctx); err != nil {
+			return err
+		}
+		fold = newRefold(s, d)
+	}
+	p := &parents{node: map[event.Seq]string{}, from: map[string]string{}}
+	next := event.Seq(1)
+	err := eachFact(c.ctx, s, d, func(row *factRow, f event.Fact, err error) error {
+		if row.seq != next {
+			c.add(ProblemGap, "fact", row.seq, "the facts from %d to %d are missing", next, row.seq-1)
+		}
+		next = row.seq + 1
+		c.is.Rows++
+		if err == nil && row.data != nil {
+			err = c.wellFormed(s, row)
+		}
+		if err != nil {
+			if c.ctx.Err() != nil {
+				return c.ctx.Err()
+			}
+			c.add(ProblemFact, "fact", row.seq, "%v", err)
+			fold = nil // what follows from a fact that can't be read is not known
+			return nil
+		}
+		if what := p.apply(f); what != "" {
+			c.add(ProblemParent, "fact", row.seq, "%s", what)
+		}
+		switch e := f.Data.(type) {
+		case event.CallCompleted:
+			c.sent[f.Subject] = e.Exchange
+		case event.CallFailed:
+			c.sent[f.Subject] = e.Exchange
+		}
+		if fold == nil {
+			return nil
+		}
+		if err := fold.apply(f); err != nil {
+			c.add(ProblemFact, "fact", row.seq, "its projection: %v", err)
+			fold = nil
+		}
+		return nil
+	})
+	if err != nil || fold == nil {
+		return err
+	}
+	if err := fold.finish(); err != nil {
+		return err
+	}
+	list, err := d.differences(c.ctx, maxProblems)
+	for _, x := range list {
+		c.add(ProblemProjection, x.table, x.row, "%s", x.what)
+	}
+	return err
+}
+
+// wellFormed checks what decoding lets pass.
+func (c *checking) wellFormed(s *Store, row *factRow) error {
+	data, err := s.pack.unpack(row.enc, row.data)
+	if err == nil && !utf8.Valid(data) {
+		err = errors.New("its text is not UTF-8")
+	}
+	return err
+}
+
+// parents follows which node belongs to which task.
+type parents struct {
+	node map[event.Seq]string // the task of each node
+	from map[string]string    // the task that a task was forked from; "": not known any more
+}
+
+// apply takes a fact in order and says what is wrong with its parent.
+func (p *parents) apply(f event.Fact) string {
+	if t, ok := f.Data.(event.TaskCreated); ok && t.Parent != "" {
+		p.from[f.Scope.Task] = t.Parent
+	}
+	if _, ok := f.Data.(event.Erased); ok && f.Kind == event.KindTaskCreated {
+		p.from[f.Scope.Task] = "" // it may have been a fork
+	}
+	if !f.Kind.Node() {
+		return ""
+	}
+	p.node[f.Seq] = f.Scope.Task
+	if f.Parent == 0 {
+		return ""
+	}
+	owner, ok := p.node[f.Parent]
+	if !ok || f.Parent >= f.Seq {
+		return fmt.Sprintf("its parent %d is no node before it", f.Parent)
+	}
+	for task, hops := f.Scope.Task, 0; task != owner; hops++ {
+		from, forked := p.from[task]
+		if forked && from == "" {
+			return ""
+		}
+		if !forked || hops > len(p.from) {
+			return fmt.Sprintf("its parent %d belongs to %s, which it was not forked from", f.Parent, owner)
+		}
+		task = from
+	}
+	return ""
+}
+
+// blobs reads every long text.
+func (c *checking) blobs(d *database) error {
+	p := &packer{}
+	return d.each(c.ctx, `SELECT id, hash, bytes, enc, data FROM main.blob WHERE id > ? ORDER BY id LIMIT 64`, func(id int64, hash []byte, size int64, enc int, data []byte) {
+		c.content(p, "blob", ProblemText, id, hash, size, enc, data)
+	})
+}
+
+// each gives rows of contents, some at a time.
+func (d *database) each(ctx context.Context, query string, f func(id int64, hash []byte, size int64, enc int, data []byte)) error {
+	for after, n := int64(-1<<62), 64; n == 64; {
+		rows, err := d.conn.QueryContext(ctx, query, after)
+		if err != nil {
+			return err
+		}
+		n = 0
+		for rows.Next() {
+			var size int64
+			var enc int
+			var hash, data []byte
+			if err := rows.Scan(&after, &hash, &size, &enc, &data); err != nil {
+				rows.Close()
+				return err
+			}
+			f(after, hash, size, enc, data)
+			n++
+		}
+		rows.Close()
+		if err := rows.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// content checks bytes that are kept under their hash.
+func (c *checking) content(p *packer, table, code string, id int64, hash []byte, size int64, enc int, data []byte) {
+	text, err := p.unpack(enc, data)
+	sum := sha256.Sum256(text)
+	switch {
+	case err != nil:
+		c.add(code, table, id, "can't be read: %v", err)
+	case int64(len(text)) != size:
+		c.add(code, table, id, "has %d bytes, not the %d that it was kept with", len(text), size)
+	case !bytes.Equal(sum[:], hash):
+		c.add(code, table, id, "its bytes are not those that were kept: their SHA-256 is another one")
+	}
+}
