@@ -114,7 +114,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err := a.runKeyCommand(ctx); err != nil {
 		return nil, err
 	}
-	a.learnSecrets()
+	learnSecrets(a.mask, o.Config, o.Env)
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask}); err != nil {
 		return nil, err
 	}

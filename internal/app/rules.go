@@ -24,14 +24,16 @@ func Rules(c *config.Config) ([]policy.Rule, error) {
 		rules   []config.Setting
 	}{{policy.Allow, c.Allow}, {policy.Deny, c.Deny}} {
 		for _, s := range group.rules {
+			tool, _, _ := strings.Cut(s.Value, "(")
+			known := tool == "*" || slices.Contains(names, tool)
+			if !known && s.Source.Layer == config.Project {
+				c.Notices = append(c.Notices, config.Notice{Code: "config.rule_project", Args: []any{s.Source, s.Value, tool}})
+				continue
+			}
 			r, err := policy.ParseRule(group.verdict, s.Value)
 			bad := &config.Error{Code: "config.rule", Args: []any{err}, Source: s.Source}
-			if err == nil && r.Tool() != "*" && !slices.Contains(names, r.Tool()) {
+			if err == nil && !known {
 				bad.Code, bad.Args = "config.rule_tool", []any{r.Text, r.Tool(), strings.Join(names, ", ")}
-				if s.Source.Layer == config.Project {
-					c.Notices = append(c.Notices, config.Notice{Code: "config.rule_project", Args: []any{s.Source, r.Text, r.Tool()}})
-					continue
-				}
 				err = bad
 			}
 			if err != nil {

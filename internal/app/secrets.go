@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"overt/internal/config"
 	"overt/internal/redact"
 )
 
@@ -21,30 +22,37 @@ func secretName(name string) bool {
 	return false
 }
 
-// learnSecrets makes known to the masker what must not be written or shown.
-func (a *App) learnSecrets() {
-	c := a.o.Config
-	a.mask.AddShort("api key", c.APIKey.Value)
-	if u, err := url.Parse(c.BaseURL.Value); err == nil {
-		a.mask.AddShort("base URL", u.User.Username()) // some services take the key as a user name
-		if pw, ok := u.User.Password(); ok {
-			a.mask.AddShort("base URL", pw)
+// learnSecrets makes known to a masker what must not be written or shown: of the settings, where there are any, and of the
+// environment.
+func learnSecrets(mask *redact.Masker, c *config.Config, env []string) {
+	if c != nil {
+		mask.AddShort("api key", c.APIKey.Value)
+		for _, e := range c.Providers {
+			mask.AddShort("api key", e.APIKey.Value)
 		}
-		for name, values := range u.Query() {
-			for _, v := range values {
-				a.mask.AddShort("base URL "+name, v)
-			}
-		}
+		learnURL(mask, c.BaseURL.Value)
 	}
-	learnEnv(a.mask, a.o.Env)
-}
-
-// learnEnv makes the secrets of an environment known to a masker.
-func learnEnv(mask *redact.Masker, env []string) {
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
 		if secretName(name) && !filepath.IsAbs(value) {
 			mask.Add(name, value)
+		}
+	}
+}
+
+// learnURL makes known what is secret in an address: some services take the key as a user name.
+func learnURL(mask *redact.Masker, raw string) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return
+	}
+	mask.AddShort("base URL", u.User.Username())
+	if pw, ok := u.User.Password(); ok {
+		mask.AddShort("base URL", pw)
+	}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			mask.AddShort("base URL "+name, v)
 		}
 	}
 }

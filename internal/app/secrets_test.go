@@ -20,18 +20,16 @@ func TestSecretName(t *testing.T) {
 
 // TestLearnSecrets: what must not be written is known to the masker; paths and ordinary values are not.
 func TestLearnSecrets(t *testing.T) {
-	a := &App{mask: redact.New(), o: Options{
-		Config: &config.Config{
-			APIKey: config.Setting{Value: "sk-short1"}, BaseURL: config.Setting{Value: "http://some-user:pa55w0rd@127.0.0.1:9/v1?key=qqqq-3333"},
-		},
-		Env: []string{"GH_TOKEN=ghp-0123456789", "TLS_PRIVATE_KEY=/etc/ssl/private.pem", "LANG=en_US.UTF-8", "SHORT_TOKEN=abc"},
-	}}
-	a.learnSecrets()
+	mask := redact.New()
+	learnSecrets(mask, &config.Config{
+		APIKey: config.Setting{Value: "sk-short1"}, BaseURL: config.Setting{Value: "http://some-user:pa55w0rd@127.0.0.1:9/v1?key=qqqq-3333"},
+		Providers: []config.Entry{{APIKey: config.Setting{Value: "other-key"}}},
+	}, []string{"GH_TOKEN=ghp-0123456789", "TLS_PRIVATE_KEY=/etc/ssl/private.pem", "LANG=en_US.UTF-8", "SHORT_TOKEN=abc"})
 	for text, masked := range map[string]bool{
-		"sk-short1": true, "some-user": true, "pa55w0rd": true, "qqqq-3333": true, "ghp-0123456789": true,
+		"sk-short1": true, "other-key": true, "some-user": true, "pa55w0rd": true, "qqqq-3333": true, "ghp-0123456789": true,
 		"/etc/ssl/private.pem": false, "en_US.UTF-8": false, "abc": false,
 	} {
-		if got := a.mask.String(text) != text; got != masked {
+		if got := mask.String(text) != text; got != masked {
 			t.Errorf("%s: masked %t, want %t", text, got, masked)
 		}
 	}

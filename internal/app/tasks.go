@@ -23,14 +23,15 @@ type Tasks struct {
 }
 
 // OpenTasks opens a workspace's record for changes to its tasks, with nothing of a model. Without a record it makes none,
-// and the error is [ErrNoRecord]. Of the options it takes Root, State, Env, Version and Client.
+// and the error is [ErrNoRecord]. Of the options it takes Root, State, Env, Version and Client, and
+// of Config, which may be nil, the keys.
 func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
 	dir := folder(o.State, o.Root)
 	if _, err := os.Stat(filepath.Join(dir, "overt.db")); errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrNoRecord
 	}
 	mask := redact.New() // a reason or title may hold a secret, too
-	learnEnv(mask, o.Env)
+	learnSecrets(mask, o.Config, o.Env)
 	s, err := store.Open(ctx, store.Options{Dir: dir, Mask: mask})
 	if err != nil {
 		return nil, err

@@ -89,7 +89,8 @@ func (p *program) act(cmd *cobra.Command, ref string, do func(context.Context, *
 		return err
 	}
 	ctx := cmd.Context()
-	tasks, err := app.OpenTasks(ctx, app.Options{Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli"})
+	conf, _ := p.resolved() // for the keys in it; that it may not hold changes nothing here
+	tasks, err := app.OpenTasks(ctx, app.Options{Config: conf, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli"})
 	if err != nil {
 		return err
 	}

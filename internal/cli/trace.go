@@ -110,7 +110,11 @@ func (p *program) find(cmd *cobra.Command, args []string) (*app.Record, trace.Ta
 func (p *program) listCalls(task trace.Task, calls []trace.Call) error {
 	fmt.Fprintf(p.Out, "%s  %s\n", task.ID, visible(text(task.Title)))
 	if len(calls) == 0 {
-		_, err := fmt.Fprintln(p.Out, p.say.Say("task.no_calls"))
+		said := "task.no_calls"
+		if task.Erased() {
+			said = "task.erased.calls"
+		}
+		_, err := fmt.Fprintln(p.Out, p.say.Say(said))
 		return err
 	}
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)

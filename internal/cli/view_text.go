@@ -167,6 +167,12 @@ func (v *textView) failed(d event.RunFailed, task string) {
 		detail = d.Code
 	}
 	fmt.Fprintf(v.p.Err, "overt: %s\n", visible(v.p.say.Say(code, detail)))
+	if c := v.p.conf; d.Class == "auth" && c.APIKey.Value == "" {
+		d.Class = "auth.none"
+		for _, s := range c.Withheld {
+			fmt.Fprintf(v.p.Err, "  %s\n", visible(v.p.say.Say("config.withheld", s.Source)))
+		}
+	}
 	for _, hint := range []string{"run.hint." + strings.TrimPrefix(d.Code, "limit."), "run.hint." + d.Class} {
 		if v.p.say.Has(hint) {
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(hint))

@@ -289,15 +289,15 @@ func (r *resolver) typed() {
 // bad keeps a problem of the endpoint.
 func (r *resolver) bad(e *Error) { r.c.Problems = append(r.c.Problems, e) }
 
-// variables lists the variables that select a preset.
-func variables() string {
+// variables names some of the variables that select a preset, and how many more there are.
+func variables() (some string, more int) {
 	var names []string
 	for _, p := range Presets() {
 		if !p.Local() {
 			names = append(names, p.Variable)
 		}
 	}
-	return strings.Join(names, ", ")
+	return strings.Join(names[:3], ", "), len(names) - 3
 }
 
 // or is the first of two settings that has a value.

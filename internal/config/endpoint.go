@@ -70,7 +70,8 @@ func (r *resolver) endpoint() {
 		r.given()
 	default:
 		if !r.named() && !r.selected() {
-			r.bad(&Error{Code: "config.no_key", Args: []any{variables()}, Hint: "config.no_key.hint"})
+			some, more := variables()
+			r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
 			r.key(Preset{}, Entry{})
 			return
 		}

@@ -365,15 +365,18 @@ func Set(doc *Document, name string, values ...string) ([]byte, error) {
 	if !known {
 		return nil, &Error{Code: "config.unknown", Args: []any{name}, Hint: "config.unknown.hint", Usage: true}
 	}
-	text := doc.Text
+	text := bytes.TrimPrefix(doc.Text, []byte("\ufeff"))
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
 	root, err := hujson.Parse(text)
-	if err != nil {
+	if _, object := root.Value.(*hujson.Object); err != nil || !object {
 		_, bad := parse(doc, User, noVariables)
 		return nil, bad[0]
 	}
+	plain := root.Clone()
+	plain.Format()
+	formatted := len(doc.Text) == 0 || bytes.Equal(plain.Pack(), text)
 	patch, err := key.patch(&root, values)
 	if err != nil {
 		return nil, err
@@ -381,8 +384,31 @@ func Set(doc *Document, name string, values ...string) ([]byte, error) {
 	if err := root.Patch(patch); err != nil {
 		return nil, &Error{Code: "config.file.patch", Args: []any{err}, Path: doc.Path}
 	}
-	root.Format()
+	if formatted {
+		root.Format()
+	} else {
+		spread(root.Value.(*hujson.Object))
+	}
 	return root.Pack(), nil
+}
+
+// spread puts a member that was added at the end on a line of its own, indented like the first, in a file that a person has
+// laid out in their own way.
+func spread(o *hujson.Object) {
+	if len(o.Members) < 2 {
+		return
+	}
+	last := &o.Members[len(o.Members)-1]
+	if len(last.Name.BeforeExtra) > 0 || len(last.Value.BeforeExtra) > 0 {
+		return
+	}
+	first := string(o.Members[0].Name.BeforeExtra)
+	if i := strings.LastIndexByte(first, '\n'); i >= 0 && strings.TrimSpace(first[i:]) == "" {
+		last.Name.BeforeExtra = hujson.Extra(first[i:])
+	} else {
+		last.Name.BeforeExtra = hujson.Extra(" ")
+	}
+	last.Value.BeforeExtra = hujson.Extra(" ")
 }
 
 func noVariables(string) (string, bool) { return "", true }

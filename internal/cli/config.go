@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"overt/internal/app"
+	"overt/internal/config"
+)
+
+// configCommand shows, checks and changes settings.
+func (p *program) configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "config", Short: "Show where each setting comes from, check and change them", Args: cobra.ArbitraryArgs,
+		RunE: func(*cobra.Command, []string) error { return usageError{errors.New(p.say.Say("config.which"))} },
+	}
+	var asJSON, unset bool
+	show := &cobra.Command{
+		Use: "show [FLAGS]", Short: "Show every setting and where it came from; keys are masked", Args: noArgs,
+		Long: "Show every setting, where it came from, and what it has overridden; keys are masked.\n" +
+			"It takes the flags of a task, and shows what these come to.",
+		RunE: func(*cobra.Command, []string) error { return p.showConfig(asJSON) },
+	}
+	p.addSettings(show.Flags())
+	show.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	get := &cobra.Command{
+		Use: "get KEY", Short: "Print the value of a setting; of a key, only whether there is one",
+		Args: p.known(1, 1), RunE: func(_ *cobra.Command, args []string) error { return p.getConfig(args[0]) },
+	}
+	p.addSettings(get.Flags())
+	set := &cobra.Command{
+		Use: "set KEY VALUE...", Short: "Set a setting in the person's file, whose comments stay; - reads the value from standard input",
+		Example: "  overt config set model deepseek/deepseek-v4-pro\n  overt config set deny 'run_command(git push:*)' 'write_file(docs/**)'\n" +
+			"  overt config set api_key -\n  overt config set model --unset",
+		Args: p.known(1, -1), RunE: func(_ *cobra.Command, args []string) error { return p.setConfig(args[0], args[1:], unset) },
+	}
+	set.Flags().BoolVar(&unset, "unset", false, "take the setting out of the file")
+	cmd.AddCommand(show, get, set,
+		&cobra.Command{
+			Use: "path", Short: "Print the path of the person's file, whether it is there or not", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return p.configPath() },
+		},
+		&cobra.Command{
+			Use: "check", Short: "Say whether the settings hold", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return p.checkConfig() },
+		},
+		&cobra.Command{
+			Use: "schema", Short: "Print the JSON Schema of configuration files", Args: noArgs,
+			RunE: func(*cobra.Command, []string) error { return p.configSchema() },
+		})
+	return cmd
+}
+
+// known wants the first argument to be a setting.
+func (p *program) known(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || most > 0 && len(args) > most {
+			return usageError{errors.New(p.say.Say("config.key"))}
+		}
+		if !slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Name == args[0] }) {
+			return &config.Error{Code: "config.unknown", Args: []any{args[0]}, Hint: "config.unknown.hint", Usage: true}
+		}
+		return nil
+	}
+}
+
+// shownSetting is a setting in JSON. Value is null where there is none, and of a secret.
+type shownSetting struct {
+	Key        string         `json:"key"`
+	Value      *string        `json:"value"`
+	List       []string       `json:"list,omitempty"`
+	Set        bool           `json:"set"`
+	Source     string         `json:"source"`
+	Overridden []shownSetting `json:"overridden,omitempty"`
+}
+
+// resolved is the configuration as far as it holds, and its first problem.
+func (p *program) resolved() (*config.Config, error) {
+	root, err := p.rootDir()
+	if err != nil {
+		return nil, err
+	}
+	src, err := p.sources(root)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Resolve(src)
+	if err == nil {
+		_, err = app.Rules(c)
+	}
+	return c, err
+}
+
+// shownAnyway is the configuration for those who only look at it: that there is no model yet is a notice, not an error.
+func (p *program) shownAnyway() (*config.Config, error) {
+	c, err := p.resolved()
+	if e, ok := errors.AsType[*config.Error](err); ok && (e.Code == "config.no_key" || e.Code == "config.preset_key") && c != nil {
+		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(e).text))
+		return c, nil
+	}
+	return c, err
+}
+
+// showConfig shows all settings, also where something does not hold.
+func (p *program) showConfig(asJSON bool) error {
+	c, err := p.shownAnyway()
+	if c == nil {
+		return err
+	}
+	if asJSON {
+		out := []shownSetting{}
+		for _, s := range c.Settings {
+			one := p.shown(s.Setting)
+			for _, o := range s.Over {
+				one.Overridden = append(one.Overridden, p.shown(o))
+			}
+			out = append(out, one)
+		}
+		if werr := p.writeJSON(out); werr != nil {
+			return werr
+		}
+		return err
+	}
+	places := p.places()
+	file := places.Config
+	if _, serr := os.Stat(file); errors.Is(serr, fs.ErrNotExist) {
+		file = p.say.Say("config.file.absent", file)
+	}
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s\t%s\n%s\t%s\n", p.say.Say("config.show.file"), visible(file), p.say.Say("config.show.state"), visible(places.State))
+	fmt.Fprintf(w, "%s\t%s\n", p.say.Say("config.show.language"), "en")
+	if c.Provider != "" {
+		fmt.Fprintf(w, "%s\t%s\n", p.say.Say("config.show.provider"), visible(c.Provider))
+	}
+	fmt.Fprintln(w)
+	for _, s := range c.Settings {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Key, visible(p.value(s.Setting)), visible(s.Source.String()))
+		for _, o := range s.Over {
+			if o.Source.Layer != config.BuiltIn {
+				fmt.Fprintf(w, "\t%s\t%s\n", visible(p.value(o)), visible(p.say.Say("config.show.overridden", o.Source)))
+			}
+		}
+	}
+	if ferr := w.Flush(); ferr != nil {
+		return ferr
+	}
+	for _, s := range c.Withheld {
+		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.withheld", s.Source)))
+	}
+	if len(c.Ignored) > 0 {
+		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.ignored", strings.Join(c.Ignored, ", "))))
+	}
+	return err
+}
+
+func (p *program) shown(s config.Setting) shownSetting {
+	out := shownSetting{Key: s.Key, List: s.List, Set: s.Value != "" || len(s.List) > 0, Source: s.Source.String()}
+	if value := bare(s); value != "" && s.Key != config.APIKey {
+		out.Value = &value
+	}
+	return out
+}
+
+// value is a value for people: of a key, only how long it is.
+func (p *program) value(s config.Setting) string {
+	switch {
+	case len(s.List) > 0:
+		return strings.Join(s.List, " · ")
+	case s.Value == "":
+		return "-"
+	case s.Key == config.APIKey:
+		return p.say.Say("config.show.key", len([]rune(s.Value)))
+	}
+	first, rest, more := strings.Cut(bare(s), "\n")
+	if more {
+		return p.say.Say("config.show.lines", first, strings.Count(rest, "\n")+1)
+	}
+	return first
+}
+
+// bare is a value without what is secret in a URL: user, password and the values of its query.
+func bare(s config.Setting) string {
+	if s.Key != config.BaseURL {
+		return s.Value
+	}
+	u, err := url.Parse(s.Value)
+	if err != nil {
+		return "?"
+	}
+	if u.User != nil {
+		u.User = url.User("…")
+	}
+	query := u.Query()
+	for name := range query {
+		query[name] = []string{"…"}
+	}
+	u.RawQuery = query.Encode()
+	text, err := url.PathUnescape(u.String())
+	if err != nil {
+		return u.Redacted()
+	}
+	return text
+}
+
+func (p *program) getConfig(name string) error {
+	c, err := p.shownAnyway()
+	if c == nil {
+		return err
+	}
+	for _, s := range c.Settings {
+		switch {
+		case s.Key != name:
+		case len(s.List) > 0:
+			for _, v := range s.List {
+				fmt.Fprintln(p.Out, v)
+			}
+		case s.Key == config.APIKey:
+			fmt.Fprintln(p.Out, p.value(s.Setting))
+		default:
+			fmt.Fprintln(p.Out, bare(s.Setting))
+		}
+	}
+	return err // the value is the one in force only if all hold
+}
+
+func (p *program) configPath() error {
+	path := p.places().Config
+	if path == "" {
+		return &config.Error{Code: "config.home", Hint: "config.home.hint"}
+	}
+	_, err := fmt.Fprintln(p.Out, path)
+	return err
+}
+
+func (p *program) checkConfig() error {
+	c, err := p.resolved()
+	if c != nil {
+		for _, bad := range c.Problems[min(1, len(c.Problems)):] { // the first one is the error
+			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(bad).text))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Out, p.say.Say("config.fine"))
+	return err
+}
+
+func (p *program) configSchema() error {
+	raw, err := json.Marshal(config.Schema())
+	if err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "", "  "); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(p.Out, b.String())
+	return err
+}
+
+// setConfig changes the person's file. What the file would then be is checked before it is written.
+func (p *program) setConfig(name string, values []string, unset bool) error {
+	switch {
+	case unset && len(values) > 0, !unset && len(values) == 0:
+		return usageError{errors.New(p.say.Say("config.set"))}
+	case len(values) == 1 && values[0] == "-":
+		text, err := io.ReadAll(io.LimitReader(p.In, maxText+1))
+		if err != nil || len(text) > maxText {
+			return usageError{errors.New(p.say.Say("task.input.large", maxText>>20))}
+		}
+		values = []string{strings.TrimRight(string(text), "\r\n")}
+	}
+	places := p.places()
+	if places.Config == "" {
+		return &config.Error{Code: "config.home", Hint: "config.home.hint"}
+	}
+	doc, err := config.ReadFile(places.Config)
+	if errors.Is(err, fs.ErrNotExist) {
+		doc, err = &config.Document{Path: places.Config}, nil
+	}
+	if err != nil {
+		return &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: places.Config, Source: places.Named}
+	}
+	text, err := config.Set(doc, name, values...)
+	if err != nil {
+		return err
+	}
+	if err := replaceFile(places.Config, text); err != nil {
+		return &config.Error{Code: "config.file.write", Args: []any{reason(err)}, Path: places.Config}
+	}
+	if unset {
+		fmt.Fprintln(p.Err, p.say.Say("config.unset.done", name, places.Config))
+	} else {
+		fmt.Fprintln(p.Err, p.say.Say("config.set.done", name, places.Config))
+	}
+	return nil
+}
+
+// replaceFile puts a whole file in the place of another: a reader sees the old or the new one. A link stays, and so do the
+// rights of the file; a new one is for its owner alone, since it may hold a key.
+func replaceFile(path string, text []byte) error {
+	mode := fs.FileMode(0o600)
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+		info, err := os.Stat(path)
+		if err != nil {
+			return err
+		}
+		mode = info.Mode().Perm()
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.json")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name()) // the old file stands as it was
+	}
+	return err
+}
