@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -191,10 +192,7 @@ func TestEndpoints(t *testing.T) {
 					}
 				}
 			}
-			args := []string{"--permission", "plan", "--no-stream"}
-			if tt.Flags["permission"] != "" {
-				args = args[2:]
-			}
+			args := []string{"--no-stream", "--max-tokens", "77"}
 			if tt.File != "" {
 				p.write("mine.json", tt.File)
 				args = append(args, "-c", "mine.json")
@@ -263,6 +261,8 @@ func TestEndpoints(t *testing.T) {
 			}
 			if last := got[len(got)-1]; !strings.Contains(last.body, fmt.Sprintf(`"model":%q`, model)) {
 				t.Errorf("model %s is not asked for: %.200s", model, last.body)
+			} else if field := `"max_completion_tokens":77`; strings.Contains(last.body, field) != (tt.Provider == "openai" || tt.Provider == "moonshot" || tt.Provider == "xai") {
+				t.Errorf("the limit of the answer: %.200s", last.body)
 			}
 		})
 	}
@@ -286,5 +286,64 @@ func TestNoFailOver(t *testing.T) {
 		if len(got) != 1 || got[0].host != "api.deepseek.com:443" || got[0].header.Get("Authorization") != "Bearer key-d-0123456789" {
 			t.Errorf("%d: %d requests: %+v", status, len(got), got)
 		}
+	}
+}
+
+// TestPortable: a file beside the program, as it is called, makes that folder hold everything.
+//
+// covers L040 L041 L042
+func TestPortable(t *testing.T) {
+	s := startStrict(t, "", strictReply{Text: "one"}, strictReply{Text: "two"})
+	p := newPlace(t)
+	program, err := exec.LookPath("overt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"stick", "bin"} {
+		p.make(dir)
+	}
+	if err := os.Symlink(program, filepath.Join(p.dir, "stick", "overt")); err != nil {
+		t.Fatal(err)
+	}
+	p.write("stick/overt.json", fmt.Sprintf(`{"base_url": %q, "model": "strict"} // on the stick`, s.URL))
+	run := func(path string, args ...string) ran {
+		t.Helper()
+		c := exec.Command(path, args...)
+		var out, errs bytes.Buffer
+		c.Dir, c.Env, c.Stdout, c.Stderr = p.dir, p.env, &out, &errs
+		c.Args[0] = path
+		c.Run()
+		return ran{out.String(), errs.String(), c.ProcessState.ExitCode()}
+	}
+	if r := run("./stick/overt", "hello").want(t, 0); r.out != "one\n" {
+		t.Errorf("%+v", r)
+	}
+	if !p.exists("stick/overt-state/workspaces") {
+		t.Error("the record is not on the stick")
+	}
+	if _, err := os.Stat(filepath.Join(filepath.Dir(p.dir), "state")); err == nil {
+		t.Error("something is in the usual place")
+	}
+	if r := run(filepath.Join(p.dir, "stick", "overt"), "config", "path").want(t, 0); r.out != filepath.Join(p.dir, "stick", "overt.json")+"\n" {
+		t.Errorf("%+v", r)
+	}
+	// the same program under a link elsewhere has a home of its own: the usual one
+	if err := os.Symlink(filepath.Join(p.dir, "stick", "overt"), filepath.Join(p.dir, "bin", "overt")); err != nil {
+		t.Fatal(err)
+	}
+	if r := run("./bin/overt", "config", "path").want(t, 0); strings.Contains(r.out, "stick") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestRequestTimeout: a request that takes too long fails, and is not made again.
+//
+// covers L076
+func TestRequestTimeout(t *testing.T) {
+	s := startStrict(t, "", strictReply{Text: "slow", Hang: true}, strictReply{Text: "never asked for"})
+	p := newPlace(t)
+	r := p.run("-u", s.URL, "-m", "strict", "--request-timeout", "1s", "--retries", "5", "x").want(t, 1)
+	if !strings.Contains(r.err, "no whole answer came within 1s") || len(s.exchanges()) != 1 {
+		t.Errorf("%d requests: %s", len(s.exchanges()), r.err)
 	}
 }

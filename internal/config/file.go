@@ -76,7 +76,7 @@ func parse(doc *Document, layer Layer, env func(string) (string, bool), only ...
 		return p.out, nil
 	}
 	p.doc = &Document{doc.Path, text}
-	root, err := hujson.Parse(text)
+	root, err := hujson.Parse(ended(text))
 	if err != nil {
 		p.syntax(err)
 		return p.out, p.bad
@@ -111,6 +111,14 @@ func (p *parser) syntax(err error) {
 	}
 	e.Args = []any{text}
 	p.bad = append(p.bad, e)
+}
+
+// ended is a text with a line end behind a comment that closes it, without which the format takes it for cut.
+func ended(text []byte) []byte {
+	if bytes.HasSuffix(text, []byte("\n")) {
+		return text
+	}
+	return append(bytes.Clone(text), '\n')
 }
 
 // section reads an object whose keys begin with a prefix: "" or "retention.".
@@ -369,6 +377,7 @@ func Set(doc *Document, name string, values ...string) ([]byte, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		text = []byte("{}\n")
 	}
+	text = ended(text)
 	root, err := hujson.Parse(text)
 	if _, object := root.Value.(*hujson.Object); err != nil || !object {
 		_, bad := parse(doc, User, noVariables)

@@ -45,6 +45,7 @@ func TestSet(t *testing.T) {
 		"two values":      {file, "model", []string{"x", "y"}, "", "config.one_value"},
 		"no such setting": {file, "modle", []string{"x"}, "", "config.unknown"},
 		"a broken file":   {"{", "model", []string{"x"}, "", "config.file.syntax"},
+		"a comment last":  {"{} // end", "model", []string{"x"}, "{\"model\": \"x\"} // end", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.Set(&config.Document{Path: "/c.json", Text: []byte(tt.text)}, tt.key, tt.values...)

@@ -108,7 +108,11 @@ func (m *chat) head(r *llm.Request) ([]byte, error) {
 		b = append(append(b, `,"temperature":`...), n...)
 	}
 	if n := r.Params.MaxTokens; n > 0 {
-		b = fmt.Appendf(b, `,"max_tokens":%d`, n)
+		field := "max_tokens"
+		if m.o.Quirks.CompletionTokens {
+			field = "max_completion_tokens"
+		}
+		b = fmt.Appendf(b, `,%q:%d`, field, n)
 	}
 	if len(r.Tools) > 0 {
 		return append(b, `,"tools":[`...), nil

@@ -126,6 +126,18 @@ func TestQuirksFor(t *testing.T) {
 	}
 }
 
+// TestAnswerLimit: the limit of an answer has the name that the vendor documents.
+func TestAnswerLimit(t *testing.T) {
+	for url, want := range map[string]bool{
+		"https://api.openai.com/v1": true, "https://api.x.ai/v1": true, "https://api.minimaxi.com/v1": true, "https://api.moonshot.cn/v1": true,
+		"https://api.deepseek.com": false, "https://api.mistral.ai/v1": false, "http://127.0.0.1:11434/v1": false, "https://notx.ai": false, "https://x.ai.evil.example": false,
+	} {
+		if got := provider.QuirksFor("", url).CompletionTokens; got != want {
+			t.Errorf("%s: %t", url, got)
+		}
+	}
+}
+
 func TestChatURL(t *testing.T) {
 	for base, want := range map[string]string{
 		"https://api.deepseek.com":                          "https://api.deepseek.com/v1/chat/completions",

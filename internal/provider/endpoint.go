@@ -45,6 +45,8 @@ type Quirks struct {
 	// EmptyContent sends "" instead of null as the content of a message that has calls and no text.
 	EmptyContent  bool
 	NoStreamUsage bool // the server refuses stream_options
+	// CompletionTokens sends the limit of an answer as max_completion_tokens: max_tokens is refused or deprecated.
+	CompletionTokens bool
 }
 
 // QuirksFor gives what is known of a provider, by the name of a preset or by the host of a base URL, which must be the
@@ -54,23 +56,35 @@ func QuirksFor(preset, endpoint string) Quirks {
 	if u, err := url.Parse(strings.TrimSpace(endpoint)); err == nil {
 		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	}
-	for _, k := range []struct {
+	var q Quirks
+	is := func(name string, hosts []string) bool {
+		known := preset == name
+		for _, h := range hosts {
+			known = known || host == h || strings.HasSuffix(host, "."+h)
+		}
+		return known
+	}
+	type known struct {
 		preset string
 		hosts  []string
-	}{
+	}
+	for _, k := range []known{
 		// DeepSeek answers 400 to a call whose reasoning_content is missing; Moonshot too, whose models always think;
 		// MiMo by report. Source: api-docs.deepseek.com, platform.moonshot.ai, qwen-code's request layer.
 		{"deepseek", []string{"deepseek.com"}},
 		{"moonshot", []string{"moonshot.ai", "moonshot.cn", "kimi.com"}},
 		{"mimo", []string{"xiaomimimo.com"}},
 	} {
-		known := preset == k.preset
-		for _, h := range k.hosts {
-			known = known || host == h || strings.HasSuffix(host, "."+h)
-		}
-		if known {
-			return Quirks{Reasoning: true, Carrier: "reasoning_content"}
+		if is(k.preset, k.hosts) {
+			q.Reasoning, q.Carrier = true, "reasoning_content"
 		}
 	}
-	return Quirks{}
+	// By the vendors' API references; the others document max_tokens.
+	for _, k := range []known{
+		{"openai", []string{"api.openai.com"}}, {"moonshot", []string{"moonshot.ai", "moonshot.cn"}},
+		{"minimax", []string{"minimax.io", "minimaxi.com"}}, {"xai", []string{"x.ai"}},
+	} {
+		q.CompletionTokens = q.CompletionTokens || is(k.preset, k.hosts)
+	}
+	return q
 }
