@@ -78,15 +78,22 @@ const maxProblems = 100
 //
 // What it can't see is a change to a fact that leaves it a well-formed payload: facts carry no hash of their own.
 func Check(ctx context.Context, dir string) (*Report, error) {
-	return check(ctx, dir, true)
+	return check(ctx, dir, checkAll)
 }
 
-func check(ctx context.Context, dir string, projected bool) (*Report, error) {
+// How far a check goes.
+const (
+	checkSQLite  = iota // what SQLite finds
+	checkContent        // all but the projections
+	checkAll
+)
+
+func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
 	sent := map[string]event.Exchange{}
 	for _, file := range recordFiles() {
-		c := &checking{ctx: ctx, file: file, sent: sent, projected: projected}
+		c := &checking{ctx: ctx, file: file, sent: sent, depth: depth}
 		path := filepath.Join(dir, file.name)
 		_, err := os.Stat(path)
 		switch {
@@ -112,10 +119,10 @@ func check(ctx context.Context, dir string, projected bool) (*Report, error) {
 
 // checking is the check of one file.
 type checking struct {
-	ctx       context.Context
-	file      recordFile
-	sent      map[string]event.Exchange // by call: what the facts say; filled by the first file
-	projected bool
+	ctx   context.Context
+	file  recordFile
+	sent  map[string]event.Exchange // by call: what the facts say; filled by the first file
+	depth int
 
 	is       CheckedFile
 	problems []Problem
@@ -148,6 +155,9 @@ func (c *checking) phase(table string, f func() error) error {
 func (c *checking) look(path string) error {
 	err := look(c.ctx, path, func(d *database) error {
 		c.is, c.problems, c.more = CheckedFile{Present: true}, nil, 0 // for the second look
+		if err := d.still(c.ctx); err != nil {
+			return err
+		}
 		return c.all(d)
 	})
 	if err != nil && damaged(err) {
@@ -175,6 +185,9 @@ func (c *checking) all(d *database) error {
 	}
 	if form.foreign {
 		c.add(ProblemNotOurs, "", nil, "it has no table of ours")
+		return nil
+	}
+	if c.depth == checkSQLite {
 		return nil
 	}
 	if c.file.name == factsFile {
@@ -220,7 +233,7 @@ func (c *checking) factsFile(d *database) error {
 func (c *checking) facts(d *database) error {
 	s := &Store{pack: &packer{}}
 	var fold *refold
-	if c.projected && !c.is.Older {
+	if c.depth == checkAll && !c.is.Older {
 		if err := d.shadow(c.ctx); err != nil {
 			return err
 		}

@@ -43,7 +43,9 @@ type querier interface {
 // migration is one step in the history of a file's form. Names never change, and steps are never edited.
 type migration struct{ name, sql string }
 
-func openDatabase(ctx context.Context, path string, steps []migration, now time.Time) (*database, error) {
+// openDatabase opens a file, making it if need be and bringing it to its form. before, unless nil, is called ahead of steps on
+// a file that has seen others; what it returns is called after them.
+func openDatabase(ctx context.Context, path string, steps []migration, now time.Time, before func(d *database) (func(), error)) (*database, error) {
 	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
 	if err := prepareFile(path); err != nil {
 		return nil, err
@@ -55,7 +57,7 @@ func openDatabase(ctx context.Context, path string, steps []migration, now time.
 	}
 	d.pool.SetMaxOpenConns(1)
 	if d.conn, err = d.pool.Conn(ctx); err == nil {
-		err = d.migrate(ctx, steps, now)
+		err = d.migrate(ctx, steps, now, before)
 	}
 	if err != nil {
 		return nil, errors.Join(d.explain(err), d.close())
@@ -94,13 +96,29 @@ func prepareFile(path string) error {
 }
 
 // migrate applies the steps that the file has not seen. It looks before it touches.
-func (d *database) migrate(ctx context.Context, steps []migration, now time.Time) error {
+func (d *database) migrate(ctx context.Context, steps []migration, now time.Time, before func(d *database) (func(), error)) error {
 	todo, err := d.missing(ctx, steps)
-	if err != nil || len(todo) == 0 {
+	if err != nil {
 		return err
 	}
-	if len(todo) == len(steps) {
+	var mode string
+	if err := d.conn.QueryRowContext(ctx, `PRAGMA journal_mode`).Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" { // new, or a copy that was put in place
 		if err := d.shape(ctx); err != nil {
+			return err
+		}
+	}
+	if len(todo) == 0 {
+		return nil
+	}
+	if before != nil && len(todo) < len(steps) {
+		done, err := before(d)
+		if done != nil {
+			defer done()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -134,7 +152,7 @@ func (d *database) missing(ctx context.Context, steps []migration) ([]migration,
 		return steps, nil
 	}
 	if ours == 0 {
-		return nil, fmt.Errorf("%s is a database of another program; move it away", d.path)
+		return nil, notOurs(d.path)
 	}
 	seen := map[string]bool{}
 	rows, err := d.conn.QueryContext(ctx, `SELECT name FROM migration`)
@@ -157,9 +175,17 @@ func (d *database) missing(ctx context.Context, steps []migration) ([]migration,
 		delete(seen, m.name)
 	}
 	for name := range seen {
-		return nil, fmt.Errorf("%s was written by a newer program (it has %q); use that one or a newer one", d.path, name)
+		return nil, tooNew(d.path, name)
 	}
 	return todo, rows.Err()
+}
+
+func notOurs(path string) error {
+	return fmt.Errorf("%s is a database of another program; move it away", path)
+}
+
+func tooNew(path, migration string) error {
+	return fmt.Errorf("%s was written by a newer program (it has %q); use that one or a newer one", path, migration)
 }
 
 // form is what can be chosen only while a file is empty: space that is pruned can be given back. Pages stay at 4 KB; with
@@ -327,8 +353,10 @@ func (d *database) explain(err error) error {
 		return fmt.Errorf("the disk that holds %s is full; free some space and try again: %w", d.path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another process has kept %s locked for %v; try again: %w", d.path, busyTimeout, err)
-	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s is damaged; move it away and restore a copy: %w", d.path, err)
+	case sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s is no database; restore a backup over it (overt db restore), or move it away: %w", d.path, err)
+	case sqlite3.SQLITE_CORRUPT:
+		return fmt.Errorf("%s is damaged; see what is left (overt db check), and restore a backup over it (overt db restore): %w", d.path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("%s can't be written; check the rights of the folder: %w", d.path, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"path/filepath"
+	"time"
 
 	"overt/internal/wire"
 )
@@ -70,4 +72,17 @@ func Pack(data []byte) (stored int, back []byte, err error) {
 	enc, out := p.pack(data)
 	back, err = p.unpack(enc, out)
 	return len(out), back, err
+}
+
+// OpenWithSteps opens overt.db in a folder as a program does that knows one more migration.
+func OpenWithSteps(ctx context.Context, dir, sql string) error {
+	steps := append(factMigrations(), migration{"9998-test", sql})
+	now := time.Now()
+	d, err := openDatabase(ctx, filepath.Join(dir, factsFile), steps, now, func(d *database) (func(), error) {
+		return beforeMigration(ctx, d, steps, "", now)
+	})
+	if err == nil {
+		err = d.close()
+	}
+	return err
 }

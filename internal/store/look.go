@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -19,9 +18,9 @@ import (
 // keeps tables of its own in memory.
 const lookSettings = "_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)&_pragma=cell_size_check(1)&_pragma=cache_size(-8192)&_pragma=temp_store(2)"
 
-// look lets f read a database file, in one state of it, whatever condition it is in. Nothing in the file is changed, no
-// migration runs, and beside a file that nobody has open nothing is made: it is read as if it could not change, and f is
-// called once more if it did. Otherwise f reads as one of several readers. Tables that f makes with TEMP go with it.
+// look lets f read a database file, whatever condition it is in. Nothing in the file is changed, no migration runs, and
+// beside a file that nobody has open nothing is made: it is read as if it could not change, and f is called once more if
+// it did. Otherwise f reads as one of several readers. Tables that f makes with TEMP go with it.
 func look(ctx context.Context, path string, f func(d *database) error) error {
 	before, still := atRest(path)
 	if !still {
@@ -61,12 +60,15 @@ func lookOnce(ctx context.Context, path, mode string, f func(d *database) error)
 	}
 	d.pool.SetMaxOpenConns(1)
 	if d.conn, err = d.pool.Conn(ctx); err == nil {
-		// One transaction, so that everything is of one moment.
-		if _, err = d.conn.ExecContext(ctx, `BEGIN`); err == nil {
-			err = f(d)
-		}
+		err = f(d)
 	}
 	return errors.Join(d.explain(err), d.close())
+}
+
+// still makes all that is read from now on be of one moment.
+func (d *database) still(ctx context.Context) error {
+	_, err := d.conn.ExecContext(ctx, `BEGIN`)
+	return err
 }
 
 // form is what a file says of its own form.
@@ -154,18 +156,4 @@ type recordFile struct {
 
 func recordFiles() []recordFile {
 	return []recordFile{{factsFile, factMigrations()}, {capturesFile, captureMigrations()}}
-}
-
-// NotRecordError says that a file that should be part of a record is none, or can't be read by this program.
-type NotRecordError struct {
-	Path  string
-	Newer string // the migration that only a newer program knows; "": it is no file of ours
-}
-
-// Error implements error.
-func (e *NotRecordError) Error() string {
-	if e.Newer != "" {
-		return fmt.Sprintf("%s was written by a newer program (it has %q); use that one or a newer one", e.Path, e.Newer)
-	}
-	return fmt.Sprintf("%s is a database of another program; move it away", e.Path)
 }

@@ -31,6 +31,10 @@ func TestMain(m *testing.M) {
 
 // child is a program of its own on a folder. It prints a line for what it has done.
 func child(ctx context.Context, name, dir string) error {
+	if backup, ok := strings.CutPrefix(name, "restore:"); ok {
+		_, err := store.Restore(ctx, dir, backup, false)
+		return err
+	}
 	s, err := store.Open(ctx, store.Options{Dir: dir})
 	if err != nil {
 		return err

@@ -163,15 +163,15 @@ func (a *appending) startCall(seq event.Seq, p event.CallStarted) error {
 		seq, a.row.task, a.row.run, a.batch.Scope.Step, p.Attempt, ids[0], p.Purpose, ids[1], ids[2], ids[3], CallRunning)
 }
 
-// endCall completes the row of the call that the fact is about: the newest call.started of the run with its subject.
+// endCall completes the row of the call that the fact is about: the newest call.started of the run before it with its subject.
 func (a *appending) endCall(f event.Fact, status string, http int, u event.Usage, x event.Exchange) error {
 	kind, err := a.name(string(event.KindCallStarted))
 	if err != nil {
 		return err
 	}
 	var seq event.Seq
-	found, err := a.db.get(`SELECT seq FROM fact INDEXED BY fact_run WHERE run = ? AND kind = ? AND subject = ? ORDER BY seq DESC LIMIT 1`,
-		[]any{a.row.run, kind, shortSubject(f.Subject, f.Scope.Run)}, &seq)
+	found, err := a.db.get(`SELECT seq FROM fact INDEXED BY fact_run WHERE run = ? AND kind = ? AND subject = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
+		[]any{a.row.run, kind, shortSubject(f.Subject, f.Scope.Run), f.Seq}, &seq)
 	if err != nil || !found {
 		return err
 	}

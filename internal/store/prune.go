@@ -2,46 +2,92 @@ package store
 
 import (
 	"context"
+	"errors"
 	"time"
 )
+
+// Pruned says what a pruning took away.
+type Pruned struct {
+	Exchanges int64 `json:"exchanges"`
+	Outputs   int64 `json:"outputs"`
+	Bytes     int64 `json:"bytes"` // as they were kept
+}
 
 // Prune forgets exchanges and outputs that are older than a time, and then the oldest until what is left takes at most
 // maxBytes; 0 is no limit. One that is under way counts from when it began. No other changes, and the space is given back to
 // the system.
 func (c *Captures) Prune(ctx context.Context, olderThan time.Time, maxBytes int64) error {
+	_, err := c.PruneCounted(ctx, olderThan, maxBytes, false)
+	return err
+}
+
+// PruneCounted is [Captures.Prune] and says what it took away. With dry it says what it would, and does nothing.
+func (c *Captures) PruneCounted(ctx context.Context, olderThan time.Time, maxBytes int64, dry bool) (Pruned, error) {
+	var out Pruned
 	err := c.db.do(ctx, false, func() error {
-		if err := c.forget(olderThan.UnixMilli()); err != nil {
+		before, err := c.amount()
+		if err != nil {
 			return err
 		}
-		if err := c.sweep(); err != nil || maxBytes == 0 {
+		if err := c.prune(olderThan, maxBytes); err != nil {
 			return err
 		}
-		for {
-			var size, oldest, newest int64
-			if _, err := c.db.get(`SELECT (SELECT coalesce(sum(length(data)), 0) FROM chunk) + (SELECT coalesce(sum(length(parts)), 0) FROM body)`,
-				nil, &size); err != nil {
-				return err
-			}
-			found, err := c.db.get(`SELECT coalesce(min(t), 0), coalesce(max(t), 0) FROM (SELECT sent AS t FROM capture UNION ALL SELECT time FROM output)`,
-				nil, &oldest, &newest)
-			if err != nil || !found || newest == 0 || size <= maxBytes {
-				return err
-			}
-			// A tenth of the time span at once: a sweep reads every list.
-			if err := c.forget(oldest + (newest-oldest)/10 + 1); err != nil {
-				return err
-			}
-			if err := c.sweep(); err != nil {
-				return err
-			}
+		after, err := c.amount()
+		out = Pruned{before.Exchanges - after.Exchanges, before.Outputs - after.Outputs, before.Bytes - after.Bytes}
+		if err == nil && dry {
+			err = errDry
 		}
-	})
-	if err != nil {
 		return err
+	})
+	switch {
+	case errors.Is(err, errDry):
+		return out, nil
+	case err != nil:
+		return Pruned{}, err
 	}
 	c.db.mu.Lock()
 	defer c.db.mu.Unlock()
-	return c.db.explain(c.db.exec(`PRAGMA incremental_vacuum`))
+	return out, c.db.explain(c.db.exec(`PRAGMA incremental_vacuum`))
+}
+
+// errDry takes back what was done to see what it would be.
+var errDry = errors.New("dry run")
+
+// amount is what is kept.
+func (c *Captures) amount() (out Pruned, err error) {
+	_, err = c.db.get(`SELECT (SELECT count(*) FROM capture), (SELECT count(*) FROM output),
+		(SELECT coalesce(sum(length(data)), 0) FROM chunk) + (SELECT coalesce(sum(length(parts)), 0) FROM body)`,
+		nil, &out.Exchanges, &out.Outputs, &out.Bytes)
+	return out, err
+}
+
+// prune does it, inside a transaction.
+func (c *Captures) prune(olderThan time.Time, maxBytes int64) error {
+	if err := c.forget(olderThan.UnixMilli()); err != nil {
+		return err
+	}
+	if err := c.sweep(); err != nil || maxBytes == 0 {
+		return err
+	}
+	for {
+		kept, err := c.amount()
+		if err != nil {
+			return err
+		}
+		var oldest, newest int64
+		found, err := c.db.get(`SELECT coalesce(min(t), 0), coalesce(max(t), 0) FROM (SELECT sent AS t FROM capture UNION ALL SELECT time FROM output)`,
+			nil, &oldest, &newest)
+		if err != nil || !found || newest == 0 || kept.Bytes <= maxBytes {
+			return err
+		}
+		// A tenth of the time span at once: a sweep reads every list.
+		if err := c.forget(oldest + (newest-oldest)/10 + 1); err != nil {
+			return err
+		}
+		if err := c.sweep(); err != nil {
+			return err
+		}
+	}
 }
 
 // forget deletes the rows that are older than a time in milliseconds.

@@ -85,7 +85,7 @@ func TestForeignFiles(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Repeat("not a database ", 100)), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		unchanged(t, path, "is damaged")
+		unchanged(t, path, "is no database")
 	})
 }
 

@@ -34,9 +34,10 @@ import (
 
 // Options of [Open].
 type Options struct {
-	Dir  string           // the folder of the workspace's record; it is made if need be
-	Mask *redact.Masker   // nil: nothing is masked
-	Now  func() time.Time // stamps facts; nil: time.Now
+	Dir     string           // the folder of the workspace's record; it is made if need be
+	Mask    *redact.Masker   // nil: nothing is masked
+	Now     func() time.Time // stamps facts; nil: time.Now
+	Version string           // of the program, for the backup before a migration; "": not known
 }
 
 // Store is an open record. Close it.
@@ -48,6 +49,7 @@ type Store struct {
 	facts    *database
 	captures *Captures
 	names    names
+	lost     *Lost
 
 	mu     sync.Mutex
 	wake   chan struct{} // closed and replaced with each commit
@@ -61,7 +63,8 @@ type Store struct {
 }
 
 // Open opens the record in a folder, making what is missing and bringing the files to the form that this program
-// writes. A file that a newer program has written is left as it is, and so is one that is not ours: both are errors.
+// writes; what holds facts is backed up before. A file that a newer program has written is left as it is, and so is one that
+// is not ours: both are errors. While a restore has not come to its end the error is a *[RestoringError].
 func Open(ctx context.Context, o Options) (*Store, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -71,6 +74,13 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		return nil, fmt.Errorf("folder of the record: %w", err)
 	}
 	if err := os.Chmod(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("folder of the record: %w", err)
+	}
+	if err := unrestored(dir); err != nil {
+		return nil, err
+	}
+	lost, err := absent(dir)
+	if err != nil {
 		return nil, fmt.Errorf("folder of the record: %w", err)
 	}
 	s := &Store{dir: dir, now: o.Now, mask: o.Mask, pack: &packer{}, wake: make(chan struct{})}
@@ -86,11 +96,22 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	var factsErr, capturesErr error
 	var both sync.WaitGroup
 	both.Go(func() {
-		captures, capturesErr = openDatabase(ctx, filepath.Join(dir, "captures.db"), captureMigrations(), opened)
+		captures, capturesErr = openDatabase(ctx, filepath.Join(dir, capturesFile), captureMigrations(), opened, nil)
 	})
-	s.facts, factsErr = openDatabase(ctx, filepath.Join(dir, "overt.db"), factMigrations(), opened)
+	before := func(d *database) (func(), error) { return beforeMigration(ctx, d, factMigrations(), o.Version, opened) }
+	s.facts, factsErr = openDatabase(ctx, filepath.Join(dir, factsFile), factMigrations(), opened, before)
 	both.Wait()
-	if err := cmp.Or(factsErr, capturesErr); err != nil {
+	err = cmp.Or(factsErr, capturesErr)
+	if err == nil {
+		err = unrestored(dir) // once more: now that they are open, none can begin
+	}
+	if err == nil {
+		err = pair(ctx, s.facts, captures)
+	}
+	if err == nil && lost != nil {
+		s.lost, err = lost.judge(ctx, captures)
+	}
+	if err != nil {
 		for _, d := range []*database{s.facts, captures} {
 			if d != nil {
 				d.close() // nothing was written; what is wrong is err
@@ -101,6 +122,10 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s.captures = &Captures{db: captures, mask: s.mask, pack: s.pack, now: s.now}
 	return s, nil
 }
+
+// Lost says what is left of a record whose overt.db was gone when it was opened, so that this one was begun anew; nil: none
+// was. It is said once: afterwards there is a record.
+func (s *Store) Lost() *Lost { return s.lost }
 
 // Captures gives the record of what crossed the wire. It lives as long as the store.
 func (s *Store) Captures() *Captures { return s.captures }

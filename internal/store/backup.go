@@ -1,0 +1,348 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+const (
+	backupsFolder = "backups"
+	manifestFile  = "manifest.json"
+	manifestForm  = 1
+	partialPrefix = ".partial-"
+	keepAutomatic = 3 // backups that were made without being asked for
+)
+
+// Manifest is what a backup says of itself, in its manifest.json. Fields are added, never renamed.
+type Manifest struct {
+	Form      int            `json:"form"`      // 1
+	Made      time.Time      `json:"made"`      // in UTC
+	Version   string         `json:"version"`   // of the program; "": not known
+	Record    string         `json:"record"`    // the name of the record's folder, which stands for the workspace
+	Root      string         `json:"root"`      // the workspace; "": not known
+	Why       string         `json:"why"`       // asked, rebuild, prune, or the migration that followed
+	Automatic bool           `json:"automatic"` // nobody asked for it; the last three are kept
+	Facts     int64          `json:"facts"`     // in overt.db
+	Captures  *int64         `json:"captures"`  // exchanges and outputs in captures.db; null: left out
+	Files     []ManifestFile `json:"files"`
+}
+
+// ManifestFile is a file of a backup: a SQLite database that stands alone.
+type ManifestFile struct {
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Form   string `json:"form"` // the newest migration in it
+}
+
+// Saved is a backup that is there.
+type Saved struct {
+	Path     string
+	Name     string // of its folder
+	Manifest        // zero with a Problem
+	Bytes    int64
+	Problem  string // why its manifest can't be read
+}
+
+// BackupOptions are how a backup is made.
+type BackupOptions struct {
+	To         string // the folder to make; "": one in the record's folder, named after the time
+	NoCaptures bool   // leave out what crossed the wire
+	Version    string
+	Root       string
+	Why        string // default: asked
+	Automatic  bool
+	Now        time.Time // zero: now
+}
+
+// BackupError says that a record can't be backed up because it is damaged.
+type BackupError struct{ Problem Problem }
+
+// Error implements error.
+func (e *BackupError) Error() string {
+	return fmt.Sprintf("the copy of %s is damaged (%s), so it was not kept", e.Problem.File, e.Problem.Detail)
+}
+
+// Backup copies a record while others may write to it: overt.db as it is at one moment, then captures.db. The copy is
+// checked, then gets its name; a name that is taken is an error. Files of a backup are never changed afterwards.
+func Backup(ctx context.Context, dir string, o BackupOptions) (Saved, error) {
+	out, err := backup(ctx, dir, o, checkContent)
+	if err != nil {
+		return Saved{}, fmt.Errorf("back up the record; nothing was kept: %w", err)
+	}
+	return out, nil
+}
+
+func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Saved, err error) {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	o.Why = cmp.Or(o.Why, "asked")
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return out, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, factsFile)); err != nil {
+		return out, err
+	}
+	to, parent, err := o.place(dir)
+	if err != nil {
+		return out, err
+	}
+	sweep(parent, partialPrefix)
+	c, err := claim(parent, partialPrefix)
+	if err != nil {
+		return out, err
+	}
+	kept := false
+	defer func() {
+		if !kept {
+			err = errors.Join(err, c.drop())
+		}
+	}()
+	for _, file := range recordFiles() {
+		from := filepath.Join(dir, file.name)
+		if _, err := os.Stat(from); file.name == capturesFile && (o.NoCaptures || errors.Is(err, fs.ErrNotExist)) {
+			continue
+		}
+		if err := copyDatabase(ctx, from, filepath.Join(c.dir, file.name)); err != nil {
+			return out, err
+		}
+	}
+	m := Manifest{Form: manifestForm, Made: o.Now.UTC().Truncate(time.Second), Version: o.Version, Record: filepath.Base(dir), Root: o.Root, Why: o.Why, Automatic: o.Automatic}
+	if err := m.fill(ctx, c.dir, depth); err != nil {
+		return out, err
+	}
+	if err := writeManifest(c.dir, m); err != nil {
+		return out, err
+	}
+	if o.To == "" { // others may make one in the same second
+		for n := 2; ; n++ {
+			if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+				break
+			}
+			to = fmt.Sprintf("%s-%d", strings.TrimSuffix(to, fmt.Sprintf("-%d", n-1)), n)
+		}
+	}
+	if err := c.become(to); err != nil {
+		return out, err
+	}
+	kept = true
+	return loadBackup(to), nil
+}
+
+// place is where the backup is to be, and the folder that it will be in, which is made where it is ours.
+func (o *BackupOptions) place(dir string) (to, parent string, err error) {
+	if o.To == "" {
+		parent = filepath.Join(dir, backupsFolder)
+		name := o.Now.UTC().Format(stamp)
+		if o.Automatic {
+			name += "-before-" + o.Why
+		}
+		return filepath.Join(parent, name), parent, os.MkdirAll(parent, 0o700)
+	}
+	if to, err = filepath.Abs(o.To); err != nil {
+		return "", "", err
+	}
+	if _, err := os.Lstat(to); err == nil {
+		return "", "", &fs.PathError{Op: "make", Path: to, Err: fs.ErrExist}
+	}
+	return to, filepath.Dir(to), nil
+}
+
+// copyDatabase makes a copy of a database that stands alone.
+func copyDatabase(ctx context.Context, from, to string) error {
+	err := look(ctx, from, func(d *database) error {
+		f, err := os.OpenFile(to, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o600) // truncated for a second look
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+		_, err = d.conn.ExecContext(ctx, `VACUUM main INTO ?`, to)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return syncFile(to)
+}
+
+// fill checks the files of a backup that is being made, and describes them.
+func (m *Manifest) fill(ctx context.Context, dir string, depth int) error {
+	report, err := check(ctx, dir, depth)
+	if err != nil {
+		return err
+	}
+	if !report.OK() {
+		return &BackupError{report.Problems[0]}
+	}
+	for _, f := range report.Files {
+		if !f.Present {
+			continue
+		}
+		path := filepath.Join(dir, f.Name)
+		sum, size, err := sumFile(path)
+		if err != nil {
+			return err
+		}
+		m.Files = append(m.Files, ManifestFile{f.Name, size, sum, f.Form})
+		rows, err := countRows(ctx, path, f.Name)
+		if err != nil {
+			return err
+		}
+		if f.Name == factsFile {
+			m.Facts = rows
+		} else {
+			m.Captures = &rows
+		}
+	}
+	return nil
+}
+
+// countRows counts the facts, or the exchanges and outputs, of a file.
+func countRows(ctx context.Context, path, name string) (n int64, err error) {
+	err = look(ctx, path, func(d *database) (err error) {
+		s := FileStatus{}
+		err = s.count(ctx, d, name)
+		n = s.rows()
+		return err
+	})
+	return n, err
+}
+
+// sumFile gives the SHA-256 and the size of a file.
+func sumFile(path string) (string, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	return hex.EncodeToString(h.Sum(nil)), n, err
+}
+
+func writeManifest(dir string, m Manifest) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, manifestFile)
+	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+		return err
+	}
+	return errors.Join(syncFile(path), syncFolder(dir))
+}
+
+// loadBackup reads what a backup says of itself.
+func loadBackup(path string) Saved {
+	out := Saved{Path: path, Name: filepath.Base(path)}
+	f, err := os.Open(filepath.Join(path, manifestFile))
+	if err == nil {
+		defer f.Close()
+		var text []byte
+		if text, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
+			err = json.Unmarshal(text, &out.Manifest)
+		}
+	}
+	switch {
+	case err != nil:
+		out.Manifest, out.Problem = Manifest{}, err.Error()
+	case out.Form != manifestForm:
+		out.Problem = fmt.Sprintf("its manifest has the form %d, which only a newer program knows", out.Form)
+	}
+	for _, f := range out.Files {
+		out.Bytes += f.Bytes
+	}
+	return out
+}
+
+// Backups lists the backups in a record's folder, the newest first.
+func Backups(dir string) ([]Saved, error) {
+	dir = filepath.Join(dir, backupsFolder)
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Saved
+	for _, e := range list {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			out = append(out, loadBackup(filepath.Join(dir, e.Name())))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Saved) int { return strings.Compare(b.Name, a.Name) }) // names begin with the time
+	return out, nil
+}
+
+// removeBackup removes a backup, at once as far as its name goes.
+func removeBackup(b Saved) error {
+	gone := filepath.Join(filepath.Dir(b.Path), partialPrefix+"removed-"+b.Name)
+	if err := os.Rename(b.Path, gone); err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
+// beforeMigration keeps a backup of a record that has facts, unless another process did and has brought the file to its
+// form meanwhile. Until done is called, no other process does the same.
+func beforeMigration(ctx context.Context, d *database, steps []migration, version string, now time.Time) (done func(), err error) {
+	dir := filepath.Dir(d.path)
+	if err := os.MkdirAll(filepath.Join(dir, backupsFolder), 0o700); err != nil {
+		return nil, err
+	}
+	lock := flock.New(filepath.Join(dir, backupsFolder, ".lock"), flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil {
+		return nil, err
+	}
+	done = func() { lock.Close() }
+	todo, err := d.missing(ctx, steps)
+	if err != nil || len(todo) == 0 {
+		return done, err
+	}
+	if n, err := d.one(ctx, `SELECT count(*) FROM fact`); err != nil || n == 0 {
+		return done, err
+	}
+	if _, err := backup(ctx, dir, BackupOptions{NoCaptures: true, Version: version, Why: todo[0].name, Automatic: true, Now: now}, checkSQLite); err != nil {
+		return done, fmt.Errorf("%s is to be brought to a new form, and can't be backed up before; nothing was changed: %w", d.path, err)
+	}
+	return done, pruneAutomatic(dir)
+}
+
+// pruneAutomatic removes all but the last backups that nobody asked for.
+func pruneAutomatic(dir string) error {
+	list, err := Backups(dir)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	for _, b := range list {
+		if !b.Automatic {
+			continue
+		}
+		if kept++; kept > keepAutomatic {
+			if err := removeBackup(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

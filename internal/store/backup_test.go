@@ -1,0 +1,208 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"overt/internal/event"
+	"overt/internal/store"
+)
+
+func mustBackup(t testing.TB, dir string, o store.BackupOptions) store.Saved {
+	t.Helper()
+	b, err := store.Backup(context.Background(), dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// modes wants folders 0700 and files 0600.
+func modes(t testing.TB, dir string) {
+	t.Helper()
+	filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		info, err := d.Info()
+		if want := map[bool]fs.FileMode{true: 0o700, false: 0o600}[d.IsDir()]; err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s has the mode %v, %v", path, info.Mode().Perm(), err)
+		}
+		return nil
+	})
+}
+
+// entries lists a folder.
+func entries(t testing.TB, dir string) (out []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+func TestBackup(t *testing.T) {
+	dir := wholeRecord(t)
+	s := open(t, dir)
+	now := time.Date(2026, 11, 30, 8, 50, 25, 0, time.UTC)
+	a := mustBackup(t, dir, store.BackupOptions{Now: now, Version: "1.2", Root: "/w"})
+	if a.Path != filepath.Join(dir, "backups", "20261130T085025Z") || a.Facts != check(t, dir).Files[0].Rows || *a.Captures != 16 || a.Problem != "" ||
+		a.Record != filepath.Base(dir) || a.Root != "/w" || a.Version != "1.2" || !a.Made.Equal(now) || len(a.Files) != 2 || a.Automatic {
+		t.Errorf("%+v", a)
+	}
+	if got := entries(t, a.Path); !slices.Equal(got, []string{"captures.db", "manifest.json", "overt.db"}) {
+		t.Errorf("it holds %q", got)
+	}
+	check(t, a.Path)
+	modes(t, filepath.Join(dir, "backups"))
+	// Another one in the same second, and one without what crossed the wire.
+	if b := mustBackup(t, dir, store.BackupOptions{Now: now}); b.Name != "20261130T085025Z-2" {
+		t.Errorf("%+v", b)
+	}
+	b := mustBackup(t, dir, store.BackupOptions{Now: now, NoCaptures: true})
+	if b.Name != "20261130T085025Z-3" || b.Captures != nil || len(b.Files) != 1 {
+		t.Errorf("%+v", b)
+	}
+	list, err := store.Backups(dir)
+	if err != nil || len(list) != 3 || list[0].Path != b.Path || !reflect.DeepEqual(list[2], a) {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// To a place of one's own, which is never overwritten.
+	to := filepath.Join(t.TempDir(), "mine")
+	if c := mustBackup(t, dir, store.BackupOptions{To: to}); c.Path != to {
+		t.Errorf("%+v", c)
+	}
+	before := tree(t, to)
+	if _, err := store.Backup(t.Context(), dir, store.BackupOptions{To: to}); !errors.Is(err, fs.ErrExist) || !reflect.DeepEqual(tree(t, to), before) {
+		t.Errorf("a second one: %v", err)
+	}
+	if _, err := store.Backup(t.Context(), t.TempDir(), store.BackupOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of nothing: %v", err)
+	}
+	put(t, s, event.Scope{Task: "tsk_one"}, event.Draft{Data: text("the record can be used as before")})
+}
+
+// TestBackupWhileOthersWrite: a copy holds whole batches only.
+func TestBackupWhileOthersWrite(t *testing.T) {
+	dir := t.TempDir()
+	_, out := start(t, "append", dir)
+	told(t, out)
+	last := int64(0)
+	for range 5 {
+		b := mustBackup(t, dir, store.BackupOptions{})
+		if b.Facts%2 != 0 || b.Facts < last {
+			t.Errorf("%d facts; batches have two", b.Facts)
+		}
+		last = b.Facts
+		for range 20 {
+			told(t, out)
+		}
+	}
+}
+
+// TestBackupOfDamage: what is damaged is not kept as a backup, and neither is half of it.
+func TestBackupOfDamage(t *testing.T) {
+	dir := wholeRecord(t)
+	spoil(t, dir, "overt.db", `UPDATE fact SET data = '{' WHERE seq = 2`)
+	var damaged *store.BackupError
+	if _, err := store.Backup(t.Context(), dir, store.BackupOptions{}); !errors.As(err, &damaged) || damaged.Problem.Row != "2" {
+		t.Error(err)
+	}
+	if got := entries(t, filepath.Join(dir, "backups")); got != nil {
+		t.Errorf("left: %q", got)
+	}
+}
+
+// TestBackupDies: what a killed backup leaves is no backup, and goes with the next one.
+func TestBackupDies(t *testing.T) {
+	dir := wholeRecord(t)
+	old := filepath.Join(dir, "backups", ".partial-1-1-x")
+	if err := os.MkdirAll(old, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(old, "lock"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := store.Backups(dir); err != nil || list != nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+	b := mustBackup(t, dir, store.BackupOptions{})
+	if got := entries(t, filepath.Join(dir, "backups")); !slices.Equal(got, []string{b.Name}) {
+		t.Errorf("left: %q", got)
+	}
+}
+
+// TestMigrationBackup: what has facts is kept before its form changes, and what can't be kept is not changed.
+func TestMigrationBackup(t *testing.T) {
+	dir := wholeRecord(t)
+	older := func() {
+		spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)
+	}
+	for n := range 5 {
+		older()
+		if r := check(t, dir); !r.Files[0].Older || r.Files[0].Form != "0002-queue" {
+			t.Errorf("%+v", r.Files[0])
+		}
+		s, err := store.Open(t.Context(), store.Options{Dir: dir, Version: "9", Now: func() time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list, err := store.Backups(dir)
+	if err != nil || len(list) != 3 || list[0].Name != "20260105T000000Z-before-0003-task-states" || !list[0].Automatic || list[0].Why != "0003-task-states" ||
+		list[0].Version != "9" || list[0].Files[0].Form != "0002-queue" || list[2].Name != "20260103T000000Z-before-0003-task-states" {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// It can't be kept: nothing is changed.
+	older()
+	if err := os.RemoveAll(filepath.Join(dir, "backups")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "backups"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil {
+		t.Error("it was opened")
+	}
+	if r := check(t, dir); !r.Files[0].Older {
+		t.Error("its form was changed without a backup")
+	}
+}
+
+// TestMigrationFails: a step that can't be done leaves the file as it was.
+func TestMigrationFails(t *testing.T) {
+	dir := wholeRecord(t)
+	want, err := content(t, dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = store.OpenWithSteps(t.Context(), dir, `CREATE TABLE extra (a); INSERT INTO fact (seq) VALUES (-5); SELECT no_such_function()`)
+	if err == nil || !strings.Contains(err.Error(), "9998-test") {
+		t.Errorf("got %v", err)
+	}
+	if got, err := content(t, dir); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("the record has changed: %v", err)
+	}
+	if n := count(t, dir, `SELECT count(*) FROM sqlite_schema WHERE name = 'extra'`); n != 0 {
+		t.Error("half of the step is left")
+	}
+	if list, err := store.Backups(dir); err != nil || len(list) != 1 || list[0].Why != "9998-test" {
+		t.Errorf("%+v, %v", list, err)
+	}
+}

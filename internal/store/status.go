@@ -1,0 +1,141 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// FileStatus is what can be said of a file without reading all of it. Null: not of this file, or not known.
+type FileStatus struct {
+	Name      string     `json:"file"`
+	Path      string     `json:"path"`
+	Present   bool       `json:"present"`
+	Bytes     int64      `json:"bytes"`
+	LogBytes  int64      `json:"log_bytes"`  // of the write-ahead log beside it
+	FreeBytes *int64     `json:"free_bytes"` // of pages in it that are free
+	Form      string     `json:"form"`       // the newest migration in it
+	Facts     *int64     `json:"facts"`
+	Tasks     *int64     `json:"tasks"`
+	Calls     *int64     `json:"calls"`
+	Exchanges *int64     `json:"exchanges"`
+	Outputs   *int64     `json:"outputs"`
+	Oldest    *time.Time `json:"oldest"` // fact, exchange or output
+	Newest    *time.Time `json:"newest"`
+	Problem   string     `json:"problem"` // why it can't be read; "": it can
+}
+
+// Status is the state of a record.
+type Status struct {
+	Dir       string
+	Files     []FileStatus
+	Backups   []Saved    // the newest first
+	Holder    *HeldError // who is at work; nil: nobody
+	Restoring string     // the backup whose restoring was interrupted
+}
+
+// Inspect says how a record stands. It makes nothing, and a file that can't be read is said so. The error is
+// fs.ErrNotExist where no folder is.
+func Inspect(ctx context.Context, dir string) (*Status, error) {
+	out := &Status{Dir: dir}
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
+	for _, file := range recordFiles() {
+		f := FileStatus{Name: file.name, Path: filepath.Join(dir, file.name)}
+		info, err := os.Stat(f.Path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			out.Files = append(out.Files, f)
+			continue
+		case err != nil:
+			return nil, err
+		}
+		f.Present, f.Bytes = true, info.Size()
+		if log, err := os.Stat(f.Path + "-wal"); err == nil {
+			f.LogBytes = log.Size()
+		}
+		if err := f.read(ctx, file); err != nil {
+			f.Problem = err.Error()
+		}
+		out.Files = append(out.Files, f)
+	}
+	var err error
+	if out.Backups, err = Backups(dir); err != nil {
+		return nil, err
+	}
+	if j, err := readJournal(dir); err == nil && j != nil {
+		out.Restoring = j.From
+	}
+	out.Holder, err = leaseHolder(dir)
+	return out, err
+}
+
+func (f *FileStatus) read(ctx context.Context, file recordFile) error {
+	return look(ctx, f.Path, func(d *database) error {
+		form, err := d.formOf(ctx, file.steps)
+		switch {
+		case err != nil:
+			return err
+		case form.newer != "":
+			return tooNew(d.path, form.newer)
+		case form.foreign:
+			return notOurs(d.path)
+		}
+		f.Form = form.last
+		if err := d.still(ctx); err != nil {
+			return err
+		}
+		free, err := d.one(ctx, `SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size`)
+		if err != nil {
+			return err
+		}
+		f.FreeBytes = &free
+		return f.count(ctx, d, file.name)
+	})
+}
+
+// count counts the rows of a file.
+func (f *FileStatus) count(ctx context.Context, d *database, name string) error {
+	times := `SELECT min(time), max(time) FROM main.fact`
+	counts := map[string]**int64{"fact": &f.Facts, "task": &f.Tasks, "call": &f.Calls}
+	if name == capturesFile {
+		counts = map[string]**int64{"capture": &f.Exchanges, "output": &f.Outputs}
+		times = `SELECT min(sent), max(sent) FROM main.capture`
+	}
+	for table, to := range counts {
+		var n int64
+		if there, err := d.one(ctx, `SELECT count(*) FROM main.sqlite_schema WHERE type = 'table' AND name = '`+table+`'`); err != nil {
+			return err
+		} else if there > 0 { // an older form may not have it
+			var err error
+			if n, err = d.one(ctx, `SELECT count(*) FROM main.`+table); err != nil {
+				return err
+			}
+		}
+		*to = &n
+	}
+	var oldest, newest sql.NullInt64
+	if err := d.conn.QueryRowContext(ctx, times).Scan(&oldest, &newest); err != nil {
+		return err
+	}
+	if oldest.Valid {
+		a, b := time.UnixMilli(oldest.Int64).UTC(), time.UnixMilli(newest.Int64).UTC()
+		f.Oldest, f.Newest = &a, &b
+	}
+	return nil
+}
+
+// rows is how many facts, or exchanges and outputs, were counted.
+func (f *FileStatus) rows() (n int64) {
+	for _, x := range []*int64{f.Facts, f.Exchanges, f.Outputs} {
+		if x != nil {
+			n += *x
+		}
+	}
+	return n
+}
