@@ -346,3 +346,22 @@ func pruneAutomatic(dir string) error {
 	}
 	return nil
 }
+
+// PruneBackups removes all but the newest backups in a record's folder and says which. With dry it only says so. The caller
+// holds the lease.
+func PruneBackups(dir string, keep int, dry bool) ([]Saved, error) {
+	list, err := Backups(dir)
+	if err != nil || len(list) <= keep {
+		return nil, err
+	}
+	gone := list[keep:]
+	if dry {
+		return gone, nil
+	}
+	for i, b := range gone {
+		if err := removeBackup(b); err != nil {
+			return gone[:i], err
+		}
+	}
+	return gone, nil
+}

@@ -17,6 +17,7 @@ import (
 
 // What can be wrong with a record: codes of a [Problem].
 const (
+	ProblemAbsent     = "absent"     // overt.db is gone, though there was one
 	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
 	ProblemNewer      = "newer"      // a newer program wrote the file
 	ProblemFile       = "file"       // SQLite finds the file damaged
@@ -74,11 +75,21 @@ const maxProblems = 100
 // Check reads all of a record, changes nothing, and says what is wrong: SQLite's own checks; facts without gaps, every
 // payload and every text readable; parents in their own thread; projections equal to what the facts give; captured bytes
 // as their hashes and the facts say. It needs neither the lease nor that files can be opened for work, and others may
-// write meanwhile. The error is fs.ErrNotExist where no file of a record is, or that of a system call.
+// write meanwhile. The error is fs.ErrNotExist where no file of a record is, a *[RestoringError], or that of a system call.
 //
 // What it can't see is a change to a fact that leaves it a well-formed payload: facts carry no hash of their own.
 func Check(ctx context.Context, dir string) (*Report, error) {
-	return check(ctx, dir, checkAll)
+	if err := unrestored(dir); err != nil {
+		return nil, err
+	}
+	r, err := check(ctx, dir, checkAll)
+	if err != nil || r.Files[0].Present {
+		return r, err
+	}
+	if gone := Gone(ctx, dir); gone != nil {
+		r.Problems = append([]Problem{{Code: ProblemAbsent, File: factsFile, Detail: gone.Error()}}, r.Problems...)
+	}
+	return r, nil
 }
 
 // How far a check goes.

@@ -74,6 +74,13 @@ func Restore(ctx context.Context, dir, backup string, force bool) (*Restored, er
 	if err != nil {
 		return nil, err
 	}
+	if backup != "" {
+		if backup, err = findBackup(dir, backup); err != nil {
+			return nil, err
+		}
+	} else if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNotRestoring
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -120,11 +127,7 @@ func restore(ctx context.Context, dir, backup string, force bool) (*Restored, er
 }
 
 // bringIn copies a backup beside the record, checks the copy, and writes down what is to be moved.
-func bringIn(ctx context.Context, dir, backup string, force bool) (*journal, error) {
-	path, err := findBackup(dir, backup)
-	if err != nil {
-		return nil, err
-	}
+func bringIn(ctx context.Context, dir, path string, force bool) (*journal, error) {
 	b := loadBackup(path)
 	switch {
 	case b.Form > manifestForm:
@@ -140,7 +143,7 @@ func bringIn(ctx context.Context, dir, backup string, force bool) (*journal, err
 		return nil, err
 	}
 	j := &journal{From: path, Aside: freeName(filepath.Join(dir, asideFolder, time.Now().UTC().Format(stamp)))}
-	err = j.copy(ctx, dir, in, b)
+	err := j.copy(ctx, dir, in, b)
 	if err == nil {
 		err = j.write(dir)
 	}

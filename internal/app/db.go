@@ -1,0 +1,177 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"overt/internal/store"
+)
+
+// What package store says of the files of a record, for front ends.
+type (
+	DBStatus  = store.Status
+	DBFile    = store.FileStatus
+	DBReport  = store.Report
+	DBProblem = store.Problem
+	DBBackup  = store.Saved
+)
+
+// DB works on the files of a workspace's record, whatever condition they are in. Where nothing was ever recorded its errors
+// are [ErrNoRecord].
+type DB struct{ dir, root, version string }
+
+// OpenDB names the record of a workspace; it opens and makes nothing.
+func OpenDB(state, root, version string) *DB { return &DB{folder(state, root), root, version} }
+
+// Status says how the files stand. It makes nothing.
+func (d *DB) Status(ctx context.Context) (*DBStatus, error) {
+	st, err := store.Inspect(ctx, d.dir)
+	return st, d.none(ctx, err)
+}
+
+// Check reads everything, changes nothing, and says what is wrong.
+func (d *DB) Check(ctx context.Context) (*DBReport, error) {
+	r, err := store.Check(ctx, d.dir)
+	return r, d.none(ctx, err)
+}
+
+// none turns the error for files that are not there into one that says whether they ever were.
+func (d *DB) none(ctx context.Context, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if gone := store.Gone(ctx, d.dir); gone != nil {
+		return gone
+	}
+	return ErrNoRecord
+}
+
+// ErrNotRebuildable says that more is wrong with a record than what can be made anew.
+var ErrNotRebuildable = errors.New("more than the tables that are made from the facts is damaged, so they were not rebuilt; restore a backup")
+
+// DBRebuilt is what a rebuild did.
+type DBRebuilt struct {
+	Found  *DBReport `json:"found"`  // what was wrong
+	Backup *DBBackup `json:"backup"` // of the record as it was; null: nothing had to be done
+	After  *DBReport `json:"after"`  // what is wrong now; null: likewise
+}
+
+// Rebuild checks the record, and makes the tables of tasks, runs, calls and queued inputs anew where they are not what the
+// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong.
+func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
+	if out.Found, err = d.Check(ctx); err != nil || out.Found.OK() {
+		return out, err
+	}
+	if !out.Found.Rebuildable() {
+		return out, ErrNotRebuildable
+	}
+	err = d.leased(ctx, "rebuild", func(s *store.Store, l *store.Lease) error {
+		b, err := store.Backup(ctx, d.dir, store.BackupOptions{Version: d.version, Root: d.root, Why: "rebuild", NoCaptures: true})
+		if err != nil {
+			return err
+		}
+		out.Backup = &b
+		return l.Rebuild(ctx)
+	})
+	if err == nil {
+		out.After, err = d.Check(ctx)
+	}
+	return out, err
+}
+
+// leased opens the record for work that needs the lease.
+func (d *DB) leased(ctx context.Context, what string, f func(s *store.Store, l *store.Lease) error) error {
+	if _, err := os.Stat(filepath.Join(d.dir, "overt.db")); err != nil {
+		return d.none(ctx, err)
+	}
+	s, err := store.Open(ctx, store.Options{Dir: d.dir, Version: d.version})
+	if err != nil {
+		return err
+	}
+	l, err := s.Lease(ctx, what, "")
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return errors.Join(f(s, l), l.Release(), s.Close())
+}
+
+// Backup copies the record while others may write to it, and checks the copy. to is the folder to make; "": one beside the
+// record, named after the time.
+func (d *DB) Backup(ctx context.Context, to string, noCaptures bool) (DBBackup, error) {
+	if _, err := os.Stat(filepath.Join(d.dir, "overt.db")); err != nil {
+		return DBBackup{}, d.none(ctx, err)
+	}
+	return store.Backup(ctx, d.dir, store.BackupOptions{To: to, NoCaptures: noCaptures, Version: d.version, Root: d.root})
+}
+
+// Restore puts a backup in the place of the record; what was there is moved aside. force takes a backup of another workspace.
+// With an empty backup it finishes a restore that was interrupted.
+func (d *DB) Restore(ctx context.Context, backup string, force bool) (*store.Restored, error) {
+	return store.Restore(ctx, d.dir, backup, force)
+}
+
+// DBPrune says what is to go. Facts never do.
+type DBPrune struct {
+	OlderThan time.Duration // of exchanges and outputs; 0: any age may stay
+	MaxBytes  int64         // that exchanges and outputs may take; 0: no limit
+	Backups   int           // that may stay, the newest; -1: all
+	DryRun    bool
+}
+
+// DBPruned says what went, or would go.
+type DBPruned struct {
+	store.Pruned
+	Backups []string `json:"backups"` // paths
+	DryRun  bool     `json:"dry_run"`
+}
+
+// Prune takes old exchanges, outputs and backups away, under the lease.
+func (d *DB) Prune(ctx context.Context, o DBPrune) (DBPruned, error) {
+	out := DBPruned{Backups: []string{}, DryRun: o.DryRun}
+	err := d.leased(ctx, "prune", func(s *store.Store, _ *store.Lease) (err error) {
+		if o.OlderThan != 0 || o.MaxBytes != 0 {
+			before := time.Time{}
+			if o.OlderThan != 0 {
+				before = time.Now().Add(-o.OlderThan)
+			}
+			if out.Pruned, err = s.Captures().PruneCounted(ctx, before, o.MaxBytes, o.DryRun); err != nil {
+				return err
+			}
+		}
+		if o.Backups < 0 {
+			return nil
+		}
+		gone, err := store.PruneBackups(d.dir, o.Backups, o.DryRun)
+		for _, b := range gone {
+			out.Backups = append(out.Backups, b.Path)
+		}
+		return err
+	})
+	return out, err
+}
+
+// Ephemeral makes a state folder that lives as long as the process: below the person's runtime folder or /dev/shm where these
+// are in memory, else among the temporary files. What dead processes of the person left of the kind is removed. Call end once
+// everything in it is closed. env looks up variables.
+func Ephemeral(env func(string) (string, bool)) (state string, end func() error, err error) {
+	var in []string
+	for _, dir := range []string{variable(env, "XDG_RUNTIME_DIR"), "/dev/shm"} {
+		if filepath.IsAbs(dir) && store.InMemory(dir) {
+			in = append(in, dir)
+		}
+	}
+	e, err := store.NewEphemeral(append(in, os.TempDir()))
+	if err != nil {
+		return "", nil, err
+	}
+	return e.Dir, e.Remove, nil
+}
+
+func variable(env func(string) (string, bool), name string) string {
+	value, _ := env(name)
+	return value
+}

@@ -1,0 +1,289 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"overt/internal/app"
+	"overt/internal/i18n"
+)
+
+// dbCommand looks after the files of a record.
+func (p *program) dbCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "db", Short: "Look after the record's files: status, check, backup, restore, prune",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return usageError{errors.New(p.say.Say("db.which"))}
+		}, Args: cobra.ArbitraryArgs,
+	}
+	cmd.AddCommand(p.dbStatusCommand(), p.dbCheckCommand(), p.dbBackupCommand(), p.dbRestoreCommand(), p.dbPruneCommand())
+	return cmd
+}
+
+// db names the record of the workspace.
+func (p *program) db() (*app.DB, error) {
+	root, err := p.rootDir()
+	if err != nil {
+		return nil, err
+	}
+	state, err := p.state()
+	if err != nil {
+		return nil, err
+	}
+	return app.OpenDB(state, root, p.Version), nil
+}
+
+func (p *program) dbStatusCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use: "status", Short: "Show sizes, contents and backups of the record, and who is at work", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			db, err := p.db()
+			if err != nil {
+				return err
+			}
+			st, err := db.Status(cmd.Context())
+			if errors.Is(err, app.ErrNoRecord) {
+				if asJSON {
+					return p.writeJSON(nil)
+				}
+				fmt.Fprintln(p.Err, p.say.Say("db.nothing"))
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.writeJSON(dbStatusJSON(st))
+			}
+			return p.showDB(st)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON; null: nothing is recorded")
+	return cmd
+}
+
+// dbHolder is who is at work, as JSON.
+type dbHolder struct {
+	PID   int       `json:"pid"` // 0: not known
+	What  string    `json:"what"`
+	Since time.Time `json:"since"`
+}
+
+// dbSaved is a backup, as JSON.
+type dbSaved struct {
+	Path      string    `json:"path"`
+	Made      time.Time `json:"made"`
+	Version   string    `json:"version"`
+	Why       string    `json:"why"`
+	Automatic bool      `json:"automatic"`
+	Bytes     int64     `json:"bytes"`
+	Facts     int64     `json:"facts"`
+	Captures  *int64    `json:"captures"`
+	Problem   string    `json:"problem"`
+}
+
+func savedJSON(b app.DBBackup) dbSaved {
+	return dbSaved{b.Path, b.Made, b.Version, b.Why, b.Automatic, b.Bytes, b.Facts, b.Captures, b.Problem}
+}
+
+func dbStatusJSON(st *app.DBStatus) any {
+	out := struct {
+		Dir       string       `json:"dir"`
+		Files     []app.DBFile `json:"files"`
+		Backups   []dbSaved    `json:"backups"`
+		Holder    *dbHolder    `json:"holder"`
+		Restoring string       `json:"restoring"` // the backup whose restoring was interrupted
+	}{Dir: st.Dir, Files: st.Files, Backups: []dbSaved{}, Restoring: st.Restoring}
+	for _, b := range st.Backups {
+		out.Backups = append(out.Backups, savedJSON(b))
+	}
+	if h := st.Holder; h != nil {
+		out.Holder = &dbHolder{h.PID, h.What, h.Since}
+	}
+	return out
+}
+
+func (p *program) showDB(st *app.DBStatus) error {
+	line := func(code string, args ...any) { fmt.Fprintln(p.Out, visible(p.say.Say(code, args...))) }
+	fmt.Fprintln(p.Out, visible(st.Dir))
+	for _, f := range st.Files {
+		switch {
+		case !f.Present:
+			line("db.file.absent", f.Name)
+			continue
+		case f.Problem != "":
+			line("db.file.unread", f.Name, i18n.Number(f.Bytes), f.Problem)
+			continue
+		}
+		line("db.file", f.Name, i18n.Number(f.Bytes), i18n.Number(f.LogBytes), number(f.FreeBytes), f.Form)
+		if f.Facts != nil {
+			line("db.file.facts", number(f.Facts), number(f.Tasks), number(f.Calls))
+		} else {
+			line("db.file.captures", number(f.Exchanges), number(f.Outputs))
+		}
+		if f.Oldest != nil {
+			line("db.file.times", f.Oldest.Local().Format(time.DateTime), f.Newest.Local().Format(time.DateTime))
+		}
+	}
+	if len(st.Backups) == 0 {
+		line("db.backups.none")
+	} else {
+		line("db.backups")
+		w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
+		for _, b := range st.Backups {
+			fmt.Fprintln(w, "  "+visible(b.Name)+"\t"+visible(p.backupLine(b)))
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	switch h := st.Holder; {
+	case h == nil:
+		line("db.idle")
+	case h.PID == 0:
+		line("run.busy.unknown")
+	default:
+		line("db.busy", h.PID, h.What, h.Since.Local().Format(time.DateTime))
+	}
+	if st.Restoring != "" {
+		line("db.restoring", st.Restoring)
+	}
+	return nil
+}
+
+// backupLine says what a backup holds.
+func (p *program) backupLine(b app.DBBackup) string {
+	switch {
+	case b.Problem != "":
+		return b.Problem
+	case b.Captures == nil:
+		return p.say.Say("db.backup.facts", i18n.Number(b.Bytes), i18n.Number(b.Facts), b.Why)
+	}
+	return p.say.Say("db.backup.all", i18n.Number(b.Bytes), i18n.Number(b.Facts), number(b.Captures), b.Why)
+}
+
+func (p *program) dbCheckCommand() *cobra.Command {
+	var asJSON, rebuild bool
+	cmd := &cobra.Command{
+		Use: "check", Short: "Read all of the record and say what is damaged", Args: noArgs,
+		Long: `Read all of the record and say what is damaged, and where: SQLite's own checks,
+facts without gaps, every payload and text, parents, the tables that are made
+from the facts, and every captured byte against its hash. Nothing is changed, and
+others may be at work meanwhile. The status is 1 where anything is damaged.
+
+--rebuild makes the tables of tasks, runs, calls and queued inputs anew from the
+facts where only they are wrong, after a backup.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			db, err := p.db()
+			if err != nil {
+				return err
+			}
+			if rebuild {
+				return p.rebuildDB(cmd, db, asJSON)
+			}
+			report, err := db.Check(cmd.Context())
+			if errors.Is(err, app.ErrNoRecord) && !asJSON {
+				fmt.Fprintln(p.Err, p.say.Say("db.nothing"))
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = p.writeJSON(report)
+			} else {
+				err = p.showReport(report)
+			}
+			return exitStatus(checkStatus(report), err)
+		},
+	}
+	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make what is derived from the facts anew")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func checkStatus(r *app.DBReport) int {
+	if r.OK() {
+		return 0
+	}
+	return statusFailed
+}
+
+func (p *program) showReport(r *app.DBReport) error {
+	for _, f := range r.Files {
+		n := 0
+		for _, x := range r.Problems {
+			if x.File == f.Name {
+				n++
+			}
+		}
+		switch {
+		case !f.Present && n == 0:
+			fmt.Fprintln(p.Out, p.say.Say("db.file.absent", f.Name))
+		case n == 0 && f.Older:
+			fmt.Fprintln(p.Out, p.say.Say("db.check.older", f.Name, i18n.Number(f.Rows), f.Form))
+		case n == 0:
+			fmt.Fprintln(p.Out, p.say.Say("db.check.fine", f.Name, i18n.Number(f.Rows)))
+		}
+		for _, x := range r.Problems {
+			if x.File == f.Name {
+				fmt.Fprintln(p.Out, visible(problemLine(x)))
+			}
+		}
+	}
+	if r.OK() {
+		return nil
+	}
+	if r.More > 0 {
+		fmt.Fprintln(p.Out, p.say.Say("db.check.more", r.More))
+	}
+	next := "db.check.damaged"
+	if r.Rebuildable() {
+		next = "db.check.derived"
+	}
+	fmt.Fprintln(p.Err, p.say.Say(next))
+	return nil
+}
+
+// problemLine is a problem in one line: where, then what.
+func problemLine(x app.DBProblem) string {
+	where := []string{x.File}
+	if at := strings.TrimSpace(x.Table + " " + x.Row); at != "" {
+		where = append(where, at)
+	}
+	return strings.Join(where, ", ") + ": " + x.Detail
+}
+
+func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
+	done, err := db.Rebuild(cmd.Context())
+	switch {
+	case errors.Is(err, app.ErrNotRebuildable):
+		if !asJSON {
+			p.showReport(done.Found)
+		}
+		return err
+	case err != nil:
+		return err
+	case asJSON:
+		err = p.writeJSON(done)
+	case done.Backup == nil:
+		err = p.showReport(done.Found)
+	default:
+		for _, x := range done.Found.Problems {
+			fmt.Fprintln(p.Out, visible(problemLine(x)))
+		}
+		fmt.Fprintln(p.Out, visible(p.say.Say("db.rebuilt", done.Backup.Path)))
+		err = p.showReport(done.After)
+	}
+	last := done.Found
+	if done.After != nil {
+		last = done.After
+	}
+	return exitStatus(checkStatus(last), err)
+}

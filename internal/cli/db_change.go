@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"overt/internal/app"
+	"overt/internal/i18n"
+)
+
+func (p *program) dbBackupCommand() *cobra.Command {
+	var asJSON, noCaptures bool
+	cmd := &cobra.Command{
+		Use: "backup [DIR]", Short: "Copy the record while it is in use, and check the copy",
+		Long: `Copy the record while others may write to it, and check the copy. A backup is a
+folder with overt.db, captures.db and manifest.json; without DIR it lies beside
+the record, named after the time. DIR must not exist: nothing is overwritten.`,
+		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			db, err := p.db()
+			if err != nil {
+				return err
+			}
+			to := ""
+			if len(args) > 0 {
+				if to = args[0]; to == "" {
+					return usageError{errors.New(p.say.Say("db.backup.empty"))}
+				}
+			}
+			b, err := db.Backup(cmd.Context(), to, noCaptures)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.writeJSON(savedJSON(b))
+			}
+			fmt.Fprintln(p.Out, visible(b.Path))
+			_, err = fmt.Fprintln(p.Err, visible(p.backupLine(b)))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&noCaptures, "no-captures", false, "leave out what crossed the wire and whole outputs")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func (p *program) dbRestoreCommand() *cobra.Command {
+	var asJSON, force bool
+	cmd := &cobra.Command{
+		Use: "restore [BACKUP]", Short: "Put a backup in the place of the record, which is moved aside",
+		Long: `Put a backup in the place of the record. BACKUP is a folder, or the name of one
+that "overt db status" lists. The backup is checked first; the present files are
+moved to a folder that is named, and nothing is removed. Nobody may be at work
+here, or have the record open.
+
+Without BACKUP a restore that was interrupted is finished.`,
+		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			db, err := p.db()
+			if err != nil {
+				return err
+			}
+			backup := ""
+			if len(args) > 0 {
+				if backup = args[0]; backup == "" {
+					return usageError{errors.New(p.say.Say("db.backup.empty"))}
+				}
+			}
+			r, err := db.Restore(cmd.Context(), backup, force)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.writeJSON(r)
+			}
+			fmt.Fprintln(p.Out, visible(p.say.Say("db.restored", i18n.Number(r.Facts), r.From)))
+			if r.Aside != "" {
+				fmt.Fprintln(p.Out, visible(p.say.Say("db.aside", r.Aside)))
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&force, "force", false, "also a backup of another workspace, or one without a manifest")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	return cmd
+}
+
+func (p *program) dbPruneCommand() *cobra.Command {
+	var asJSON bool
+	var older, size string
+	prune := app.DBPrune{Backups: -1}
+	cmd := &cobra.Command{
+		Use: "prune", Short: "Remove old captures and backups; facts are never removed", Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if cmd.Flags().Changed("captures-older-than") {
+				if prune.OlderThan, err = parseAge(older); err != nil {
+					return usageError{errors.New(p.say.Say("db.prune.age", older))}
+				}
+			}
+			if cmd.Flags().Changed("captures-max") {
+				if prune.MaxBytes, err = parseSize(size); err != nil {
+					return usageError{errors.New(p.say.Say("db.prune.size", size))}
+				}
+			}
+			if cmd.Flags().Changed("backups-keep") && prune.Backups < 0 {
+				return usageError{errors.New(p.say.Say("db.prune.keep", prune.Backups))}
+			}
+			if prune.OlderThan == 0 && prune.MaxBytes == 0 && prune.Backups < 0 {
+				return usageError{errors.New(p.say.Say("db.prune.what"))}
+			}
+			db, err := p.db()
+			if err != nil {
+				return err
+			}
+			done, err := db.Prune(cmd.Context(), prune)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return p.writeJSON(done)
+			}
+			return p.showPruned(done)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&older, "captures-older-than", "", "remove captures and outputs older than `DUR`, e.g. 90d or 12h")
+	f.StringVar(&size, "captures-max", "", "then the oldest, until they take at most `SIZE`, e.g. 500MB or 2GB")
+	f.IntVar(&prune.Backups, "backups-keep", -1, "keep the newest `N` backups beside the record")
+	f.BoolVar(&prune.DryRun, "dry-run", false, "only say what would go")
+	f.BoolVar(&asJSON, "json", false, "as JSON")
+	f.Lookup("backups-keep").DefValue = ""
+	return cmd
+}
+
+func (p *program) showPruned(done app.DBPruned) error {
+	if done.DryRun {
+		fmt.Fprintln(p.Err, p.say.Say("db.dry"))
+	}
+	fmt.Fprintln(p.Out, p.say.Say("db.pruned", i18n.Number(done.Exchanges), i18n.Number(done.Outputs), i18n.Number(done.Bytes)))
+	for _, b := range done.Backups {
+		fmt.Fprintln(p.Out, visible(p.say.Say("db.pruned.backup", b)))
+	}
+	return nil
+}
+
+// parseAge reads a duration that may be in days.
+func parseAge(s string) (time.Duration, error) {
+	d, err := time.ParseDuration(s)
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		var n int64
+		if n, err = strconv.ParseInt(days, 10, 32); err == nil && n > 36500 {
+			err = strconv.ErrRange
+		}
+		d = time.Duration(n) * 24 * time.Hour
+	}
+	if err == nil && d <= 0 {
+		err = strconv.ErrRange
+	}
+	return d, err
+}
+
+// parseSize reads a number of bytes; KB, MB, GB and TB are powers of 1,024.
+func parseSize(s string) (int64, error) {
+	text, shift := strings.ToUpper(strings.TrimSpace(s)), 0
+	for i, unit := range []string{"KB", "MB", "GB", "TB"} {
+		if rest, ok := strings.CutSuffix(text, unit); ok {
+			text, shift = strings.TrimSpace(rest), 10*(i+1)
+		}
+	}
+	n, err := strconv.ParseInt(strings.TrimSuffix(text, "B"), 10, 64)
+	if err == nil && (n <= 0 || n > 1<<62>>shift) {
+		err = strconv.ErrRange
+	}
+	return n << shift, err
+}
