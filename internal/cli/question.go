@@ -114,8 +114,11 @@ func (p *program) painted(line string) string {
 }
 
 // colour tells whether standard error is a terminal that takes colour, and nobody minds (no-color.org).
-func (p *program) colour() bool {
+func (p *program) colour() bool { return p.takesColour(p.ErrTTY) }
+
+// takesColour tells it of any output.
+func (p *program) takesColour(tty bool) bool {
 	minds, _ := p.Env("NO_COLOR")
 	kind, _ := p.Env("TERM")
-	return p.ErrTTY && minds == "" && kind != "" && kind != "dumb"
+	return tty && minds == "" && kind != "" && kind != "dumb"
 }

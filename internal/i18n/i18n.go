@@ -15,7 +15,11 @@ import (
 type Printer struct{ table map[string]string }
 
 // New gives the printer of a language; English is the only one so far, and unknown languages get it.
-func New(string) Printer { return Printer{english()} }
+func New(string) Printer {
+	table := english()
+	maps.Copy(table, englishDoctor())
+	return Printer{table}
+}
 
 // Say gives the sentence of a code with its arguments put in. An unknown code is given as it is, with its arguments,
 // so that nothing is ever hidden for want of a sentence.

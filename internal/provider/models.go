@@ -18,13 +18,13 @@ const modelsTimeout = 5 * time.Second
 // Models lists the ids of the models that an endpoint offers (GET models below the base URL), in its order. Errors are
 // one line; no list in an answer is one.
 func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string, error) {
-	chat, err := chatURL(endpoint)
+	_, address, err := Addresses(endpoint)
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.Replace(chat, "/chat/completions", "/models", 1), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -43,17 +43,32 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 	if err != nil {
 		return nil, err
 	}
+	ids, ok := ReadModels(body)
+	if res.StatusCode != http.StatusOK || !ok {
+		return nil, fmt.Errorf("HTTP %d, no list of models", res.StatusCode)
+	}
+	return ids, nil
+}
+
+// Addresses gives the URLs of Chat Completions and of the list of models below a base URL as people write it.
+func Addresses(endpoint string) (chat, models string, err error) {
+	chat, err = chatURL(endpoint)
+	return chat, strings.Replace(chat, "/chat/completions", "/models", 1), err
+}
+
+// ReadModels reads the ids of a list of models; false: the text is none.
+func ReadModels(text []byte) ([]string, bool) {
 	var list struct {
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
 	}
-	if res.StatusCode != http.StatusOK || json.Unmarshal(body, &list) != nil || list.Data == nil {
-		return nil, fmt.Errorf("HTTP %d, no list of models", res.StatusCode)
+	if json.Unmarshal(text, &list) != nil || list.Data == nil {
+		return nil, false
 	}
 	ids := make([]string, 0, len(list.Data))
 	for _, m := range list.Data {
 		ids = append(ids, m.ID)
 	}
-	return ids, nil
+	return ids, true
 }

@@ -1,0 +1,186 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"overt/internal/config"
+	"overt/internal/provider"
+	"overt/internal/wire"
+)
+
+// answer says what the answer to the request for the list of models means.
+func (j *journey) answer(ctx context.Context, s wire.Seen) {
+	models, list := provider.ReadModels(s.Body)
+	source := j.c.BaseURL.Source
+	switch {
+	case s.Status >= 300 && s.Status < 400 && s.Header.Get("Location") != "":
+		j.redirect(s.Status, s.Header.Get("Location"))
+	case s.Status == http.StatusOK && list:
+		j.f.ok("doctor.answer", s.Status, ms(s.HTTP.Took))
+		j.posts(ctx)
+		j.list(models)
+	case s.Status == http.StatusOK && page(s):
+		j.misplaced(ctx, "doctor.answer.page", s.Status)
+	case s.Status == http.StatusOK && !json.Valid(s.Body):
+		j.misplaced(ctx, "doctor.answer.no_json", s.Status)
+	case s.Status == http.StatusOK:
+		j.f.unknown("doctor.answer.no_list")
+	case s.Status == http.StatusUnauthorized || s.Status == http.StatusForbidden:
+		j.refused(s.Status)
+	case s.Status == http.StatusProxyAuthRequired:
+		j.f.problem("doctor.tunnel.refused", s.Host, j.base.Hostname(), s.Status).next("doctor.proxy.password.next", j.proxyVariable())
+	case s.Status == http.StatusNotFound || s.Status == http.StatusMethodNotAllowed:
+		j.absent(ctx, s.Status)
+	case s.Status == http.StatusBadRequest && j.base.Scheme == "http" && bytes.Contains(s.Body, []byte("HTTPS")):
+		j.f.problem("doctor.answer.https", j.base.Hostname()).next("doctor.answer.set", j.a.mask.URL("https"+strings.TrimPrefix(j.base.String(), "http")), source)
+	case s.Status >= 500 && s.Proxy != nil && j.base.Scheme == "http":
+		j.f.problem("doctor.answer.status", s.Status).next("doctor.proxy.next", j.proxyVariable(), j.base.Hostname())
+	case s.Status >= 500:
+		j.f.problem("doctor.answer.status", s.Status).next("doctor.answer.status.next")
+	case s.Status == http.StatusTooManyRequests || s.Status == http.StatusPaymentRequired:
+		j.f.warn("doctor.answer.quota", s.Status).next("doctor.answer.quota.next", j.c.Provider)
+	default:
+		j.f.unknown("doctor.answer.status", s.Status)
+	}
+	// An answer of a cache is as old as it says.
+	if at, err := http.ParseTime(s.Header.Get("Date")); err == nil && s.Header.Get("Age") == "" {
+		if apart(s.At, at) > maxSkew {
+			j.clock(s.At, at)
+		} else {
+			j.f.ok("doctor.clock")
+		}
+	}
+}
+
+// page tells whether an answer is a web page.
+func page(s wire.Seen) bool {
+	return strings.HasPrefix(s.Header.Get("Content-Type"), "text/html") || bytes.HasPrefix(bytes.TrimSpace(s.Body), []byte("<"))
+}
+
+// redirect says what to set where a server points elsewhere.
+func (j *journey) redirect(status int, location string) {
+	from, err := url.Parse(j.models)
+	if err == nil {
+		from, err = from.Parse(location)
+	}
+	if err != nil {
+		j.f.problem("doctor.redirect", status, "?").next("doctor.redirect.next")
+		return
+	}
+	to := &url.URL{Scheme: from.Scheme, Host: from.Host, Path: from.Path}
+	c := j.f.problem("doctor.redirect", status, to)
+	path := strings.TrimRight(to.Path, "/")
+	for _, end := range []string{"/models", "/chat/completions"} {
+		if base, ok := strings.CutSuffix(path, end); ok {
+			c.next("doctor.answer.set", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: base}).String(), j.c.BaseURL.Source)
+			return
+		}
+	}
+	c.next("doctor.redirect.next")
+}
+
+// posts looks for a redirect of what a task sends to, with a request that says nothing.
+func (j *journey) posts(ctx context.Context) {
+	u, err := url.Parse(j.chat)
+	if err != nil {
+		return
+	}
+	u.User = nil
+	s := j.prober.Look(ctx, http.MethodHead, u.String(), nil)
+	if location := s.Header.Get("Location"); s.Status >= 300 && s.Status < 400 && location != "" {
+		j.redirect(s.Status, location)
+	}
+}
+
+// refused says why a server takes no key.
+func (j *journey) refused(status int) {
+	switch source := j.c.APIKey.Source; {
+	case j.auth != nil:
+		j.f.problem("doctor.answer.refused", status).next("doctor.answer.refused.next", source)
+	case j.withheld:
+		j.f.unknown("doctor.answer.withheld", status)
+	default:
+		j.f.problem("doctor.answer.wants_key", status).next("doctor.key.missing.next")
+	}
+}
+
+// absent decides whether the path is wrong, or only the list of models is missing.
+func (j *journey) absent(ctx context.Context, status int) {
+	u, err := url.Parse(j.chat)
+	if err == nil {
+		u.User = nil
+		if s := j.prober.Look(ctx, http.MethodHead, u.String(), nil); s.Status != 0 && s.Status != http.StatusNotFound {
+			j.f.unknown("doctor.answer.no_models", status)
+			return
+		}
+	}
+	j.misplaced(ctx, "doctor.answer.absent", status)
+}
+
+// misplaced says where the models are instead, if they are anywhere near.
+func (j *journey) misplaced(ctx context.Context, code string, status int) {
+	c := j.f.problem(code, status, j.a.mask.URL(j.models))
+	if base := j.elsewhere(ctx); base != "" {
+		c.next("doctor.answer.set", base, j.c.BaseURL.Source)
+	} else {
+		c.next("doctor.answer.path", j.c.BaseURL.Source)
+	}
+}
+
+// elsewhere tries the usual paths of the same server, without a key.
+func (j *journey) elsewhere(ctx context.Context) string {
+	origin := j.base.Scheme + "://" + j.base.Host
+	given := origin + strings.TrimRight(j.base.Path, "/")
+	tried := []string{j.models}
+	for _, base := range []string{given + "/v1", origin + "/v1", origin + "/api/v1", origin + "/openai/v1"} {
+		_, models, err := provider.Addresses(base)
+		if err != nil || slices.Contains(tried, models) {
+			continue
+		}
+		tried = append(tried, models)
+		s := j.prober.Look(ctx, http.MethodGet, models, nil)
+		_, list := provider.ReadModels(s.Body)
+		wantsKey := s.Status == http.StatusUnauthorized && json.Valid(s.Body)
+		if s.Status == http.StatusOK && list || wantsKey {
+			return base
+		}
+	}
+	return ""
+}
+
+// list says whether the model is one of those that the endpoint lists.
+func (j *journey) list(models []string) {
+	name, source := j.c.Model.Value, j.c.Model.Source
+	some := strings.Join(models[:min(len(models), 5)], ", ")
+	switch {
+	case name == "" && len(models) == 1:
+		j.f.ok("doctor.model.only", models[0])
+	case name == "":
+		j.f.problem("doctor.model.none", len(models), some).next("config.no_model.hint")
+	case len(models) == 0:
+		j.f.unknown("doctor.model.empty")
+	case slices.ContainsFunc(models, func(m string) bool { return same(m, name) }):
+		j.f.ok("doctor.model", name, len(models))
+	default:
+		c := j.f.problem("doctor.model.unknown", name, len(models))
+		if like := config.Nearest(name, models, 3); len(like) > 0 {
+			c.next("doctor.model.like", strings.Join(like, ", "), source)
+		} else {
+			c.next("doctor.model.some", some, source)
+		}
+	}
+}
+
+// same tells whether a model that is listed is the one that is meant: Ollama lists a tag that may be left out, OpenRouter
+// leaves out what a name may end in, and Google lists names with a prefix.
+func same(listed, name string) bool {
+	listed = strings.TrimPrefix(listed, "models/")
+	base, _, _ := strings.Cut(name, ":")
+	return listed == name || listed == name+":latest" || strings.Contains(name, "/") && listed == base
+}

@@ -1,0 +1,113 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"overt/internal/config"
+	"overt/internal/wire"
+)
+
+// keyStep is how long the command that gives the key may take here: nobody waits for a diagnosis for a minute.
+const keyStep = 10 * time.Second
+
+// shortKey is the length, in bytes, below which a secret is not masked wherever it turns up.
+const shortKey = 12
+
+// endpoint says which endpoint and key are in force, whether they belong together, and then goes the way to the server.
+func (d *doctor) endpoint(ctx context.Context, f *findings) {
+	c := d.c
+	if c.BaseURL.Value == "" {
+		d.noEndpoint(ctx, f)
+		return
+	}
+	f.ok("doctor.endpoint", c.Provider, d.a.mask.URL(c.BaseURL.Value), c.BaseURL.Source)
+	if c.Model.Value != "" {
+		f.ok("doctor.model.named", c.Model.Value, c.Model.Source)
+	}
+	fits := d.key(ctx, f)
+	f.section = "network"
+	d.network(ctx, f, fits)
+}
+
+// noEndpoint names local servers that could be one.
+func (d *doctor) noEndpoint(ctx context.Context, f *findings) {
+	i := slices.IndexFunc(d.c.Problems, func(e *config.Error) bool { return e.Code == "config.no_key" })
+	if i < 0 { // the address is among the settings that do not hold
+		f.skip("doctor.endpoint.none")
+		return
+	}
+	f.setting(d.c.Problems[i])
+	if d.o.Offline {
+		f.skip("doctor.local.offline")
+		return
+	}
+	list := LocalServers(ctx, d.o.Sources.Env)
+	for _, s := range list {
+		models := strings.Join(s.Models[:min(len(s.Models), 3)], ", ")
+		c := f.add(VerdictOK, "doctor.local", s.Name, s.BaseURL, len(s.Models), models)
+		if len(s.Models) > 0 {
+			c.next("doctor.local.next", s.BaseURL, s.Models[0])
+		}
+	}
+	if len(list) == 0 {
+		f.ok("doctor.local.none")
+	}
+}
+
+// key says what key is in force, and tells whether it may be sent to the endpoint.
+func (d *doctor) key(ctx context.Context, f *findings) bool {
+	c := d.c
+	if i := slices.IndexFunc(c.Problems, func(e *config.Error) bool { return e.Code == "config.preset_key" }); i >= 0 {
+		f.setting(c.Problems[i])
+		return false
+	}
+	if len(c.KeyCommand.List) > 0 {
+		if d.o.Offline {
+			f.skip("doctor.key.command.offline", c.KeyCommand.List[0])
+			return false
+		}
+		ctx, cancel := context.WithTimeout(ctx, keyStep)
+		defer cancel()
+		var bad *config.Error
+		if err := d.a.runKeyCommand(ctx); errors.As(err, &bad) {
+			bad.Path, bad.Line, bad.Column = bad.Source.Name, bad.Source.Line, 1
+			f.setting(bad)
+			return false
+		}
+		learnSecrets(d.a.mask, d.c, d.o.Env)
+	}
+	key := c.APIKey.Value
+	vendor, owner, local := config.VendorOf(key), config.Owner(c.BaseURL.Value), wire.Local(c.BaseURL.Value)
+	switch {
+	case key == "" && local:
+		f.ok("doctor.key.none")
+		return true
+	case key == "":
+		f.warn("doctor.key.missing").next("doctor.key.missing.next")
+		return true
+	case vendor != "":
+		f.ok("doctor.key.vendor", len([]rune(key)), c.APIKey.Source, vendor)
+	default:
+		f.ok("doctor.key.set", len([]rune(key)), c.APIKey.Source)
+	}
+	if strings.Trim(key, "\"' \t\r\n") != key || strings.ContainsAny(key, "\r\n") {
+		f.problem("doctor.key.blank").next("doctor.key.blank.next", c.APIKey.Source)
+		return false
+	}
+	if len(key) < shortKey {
+		f.warn("doctor.key.short", len(key), shortKey).next("doctor.key.short.next")
+	}
+	switch {
+	case vendor == "" || vendor == owner:
+		return true
+	case owner != "":
+		f.problem("doctor.key.wrong", vendor, owner).next("doctor.key.wrong.next", owner, vendor)
+	default:
+		f.warn("doctor.key.foreign", vendor, c.Provider).next("doctor.key.foreign.next", c.APIKey.Source)
+	}
+	return false
+}

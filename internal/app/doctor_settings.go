@@ -1,0 +1,129 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"overt/internal/config"
+)
+
+// endpointCodes are problems that are told with the endpoint.
+func endpointCodes() []string { return []string{"config.no_key", "config.preset_key"} }
+
+// settings says which settings do not hold, which hide others, and which have no effect.
+func (d *doctor) settings(_ context.Context, f *findings) {
+	bad := slices.Concat(d.o.Broken, d.c.Problems)
+	var rule *config.Error
+	if _, err := Rules(d.c); errors.As(err, &rule) {
+		bad = append(bad, rule)
+	}
+	for _, e := range bad {
+		if !slices.Contains(endpointCodes(), e.Code) {
+			f.setting(e)
+		}
+	}
+	for _, n := range d.c.Notices {
+		f.ok(n.Code, slices.Clone(n.Args)...)
+	}
+	if len(f.checks) == 0 {
+		f.ok("doctor.setting.fine")
+	}
+	d.shadows(f)
+	d.effects(f)
+	d.names(f)
+}
+
+// shadows says which value hides another one.
+func (d *doctor) shadows(f *findings) {
+	for _, s := range d.c.Settings {
+		for _, o := range s.Over {
+			switch {
+			case o.Value == s.Value && slices.Equal(o.List, s.List), o.Source.Layer < config.User:
+			case s.Source.Layer == config.Environment:
+				f.warn("doctor.shadow", s.Source, s.Key, o.Source).next("doctor.shadow.next", s.Source.Name)
+			case s.Source.Layer == config.Flag:
+				f.ok("doctor.shadow", s.Source, s.Key, o.Source)
+			}
+		}
+	}
+	own, key := d.c.Preset.Variable, d.c.APIKey
+	if v, ok := d.env(own); ok && own != "" && key.Value != "" && key.Value != v {
+		if key.Source.Layer == config.Environment {
+			f.warn("doctor.shadow.key", key.Source, d.c.Provider, own).next("doctor.shadow.next", key.Source.Name)
+		} else {
+			f.ok("doctor.shadow.key", key.Source, d.c.Provider, own)
+		}
+	}
+}
+
+// effects says which values do nothing.
+func (d *doctor) effects(f *findings) {
+	c := d.c
+	if v, ok := d.env("OPENAI_BASE_URL"); ok && c.BaseURL.Value != "" && c.BaseURL.Value != v {
+		f.warn("doctor.unused.base_url", c.Provider, c.BaseURL.Source).next("doctor.unused.base_url.next")
+	}
+	for _, w := range c.Withheld {
+		if w.Source.Layer == config.Vendor {
+			f.ok("doctor.unused.variable", w.Source.Name, c.Provider)
+		} else {
+			f.warn("doctor.unused.key", w.Source).next("doctor.unused.key.next")
+		}
+	}
+	if name := d.first("ALL_PROXY", "all_proxy"); name != "" && d.first("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy") == "" {
+		f.warn("doctor.unused.all_proxy", name).next("doctor.unused.all_proxy.next", name)
+	}
+	temperature := d.source(config.Temperature)
+	if c.Temperature != nil {
+		// Source: the vendors' documents as of autumn 2026. DeepSeek's models think unless told not to, and then leave it out
+		// of account in silence; the others answer 400.
+		switch owner, model := config.Owner(c.BaseURL.Value), c.Model.Value; {
+		case owner == "deepseek":
+			f.warn("doctor.unused.temperature", temperature).next("doctor.unused.remove", temperature)
+		case owner == "openai" && hasPrefix(model, "gpt-5", "o1", "o3", "o4"), owner == "moonshot" && hasPrefix(model, "kimi-"):
+			f.warn("doctor.unused.temperature.refused", model, temperature).next("doctor.unused.remove", temperature)
+		}
+	}
+	if c.Timeout > 0 && c.RequestTimeout >= c.Timeout {
+		s := d.source(config.RequestTimeout)
+		f.warn("doctor.unused.request_timeout", s, c.RequestTimeout, c.Timeout).next("doctor.unused.remove", s)
+	}
+	if len(c.Allow) > 0 && (c.Permission.Value == "full" || !c.Tools) {
+		f.warn("doctor.unused.allow", c.Allow[0].Source).next("doctor.unused.remove", c.Allow[0].Source)
+	}
+}
+
+func hasPrefix(s string, any ...string) bool {
+	return slices.ContainsFunc(any, func(p string) bool { return strings.HasPrefix(s, p) })
+}
+
+// source says where the value of a key comes from.
+func (d *doctor) source(key string) config.Source {
+	i := slices.IndexFunc(d.c.Settings, func(s config.Explained) bool { return s.Key == key })
+	if i < 0 {
+		return config.Source{}
+	}
+	return d.c.Settings[i].Source
+}
+
+// names looks for variables that look like ours and are none.
+func (d *doctor) names(f *findings) {
+	ours := []string{"OVERT_CONFIG", "OVERT_GROUP"}
+	for _, k := range config.Keys() {
+		if v := k.Variable(); v != "" {
+			ours = append(ours, v)
+		}
+	}
+	for _, kv := range d.o.Env {
+		name, value, _ := strings.Cut(kv, "=")
+		if !strings.HasPrefix(name, "OVERT_") || value == "" || slices.Contains(ours, name) {
+			continue
+		}
+		if like := config.Nearest(name, ours, 1); len(like) > 0 {
+			f.warn("doctor.unused.name", name).next("doctor.unused.name.like", like[0])
+		} else {
+			f.warn("doctor.unused.name", name).next("doctor.unused.name.next", name)
+		}
+	}
+}

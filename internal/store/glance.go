@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// State is the condition of a file of a record, as far as a glance can tell.
+type State string
+
+// States of a file.
+const (
+	Absent    State = "absent"
+	Fine      State = "fine"
+	Older     State = "older"     // fine; the next program that works here brings it to the present form
+	Newer     State = "newer"     // only a newer program can read it
+	Foreign   State = "foreign"   // it is no file of ours
+	Damaged   State = "damaged"   // SQLite says so
+	Locked    State = "locked"    // another process has kept it locked for as long as was waited
+	Unread    State = "unread"    // the system does not let it be read
+	Undecided State = "undecided" // the look did not end in time
+)
+
+// lockedPoll is how often a lock that another process has is looked at.
+const lockedPoll = 20 * time.Millisecond
+
+// Glanced is what a glance at one file found.
+type Glanced struct {
+	File, Path string
+	State      State
+	Form       string // the newest migration that we know; "": not known
+	Newer      string // the migration that we do not know
+	PID        int    // of the process that keeps the file locked; 0: not known
+	Err        error  // what SQLite or the system said
+}
+
+// Glance looks at the files of a record without reading all of them and without changing anything: their form, whether
+// SQLite finds the structure sound (quick_check), and whether another process keeps one locked for longer than wait. holder
+// says who has the lease; nil: nobody. Where no record is, both files are absent. The end of ctx leaves a file undecided.
+// It is not for a process that has the record open: the look at locks would drop its own.
+func Glance(ctx context.Context, dir string, wait time.Duration) (files []Glanced, holder *HeldError, err error) {
+	for _, f := range recordFiles() {
+		g := Glanced{File: f.name, Path: filepath.Join(dir, f.name)}
+		g.look(ctx, f, wait)
+		files = append(files, g)
+	}
+	holder, err = leaseHolder(dir)
+	return files, holder, err
+}
+
+func (g *Glanced) look(ctx context.Context, f recordFile, wait time.Duration) {
+	_, err := os.Stat(g.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		g.State = Absent
+		return
+	case err != nil:
+		g.State, g.Err = Unread, err
+		return
+	}
+	err = look(ctx, g.Path, func(d *database) error { return g.read(ctx, d, f) })
+	switch {
+	case ctx.Err() != nil:
+		g.State, g.Err = Undecided, ctx.Err()
+	case code(err) == sqlite3.SQLITE_BUSY:
+		g.State, g.Err = Locked, err
+		g.PID, _ = locker(g.Path)
+	case damaged(err):
+		g.State, g.Err = Damaged, err
+	case err != nil:
+		g.State, g.Err = Unread, err
+	}
+	if g.State == Fine || g.State == Older {
+		g.awaitLock(ctx, wait)
+	}
+}
+
+func (g *Glanced) read(ctx context.Context, d *database, f recordFile) error {
+	g.State = Fine
+	form, err := d.formOf(ctx, f.steps)
+	if err != nil {
+		return err
+	}
+	g.Form, g.Newer = form.last, form.newer
+	switch {
+	case form.newer != "":
+		g.State = Newer
+		return nil
+	case form.foreign:
+		g.State = Foreign
+		return nil
+	case len(form.missing) > 0:
+		g.State = Older
+	}
+	lines, err := d.texts(ctx, `PRAGMA main.quick_check(1)`)
+	if err == nil && (len(lines) != 1 || lines[0] != "ok") {
+		g.State, g.Err = Damaged, fmt.Errorf("quick_check: %v", lines)
+	}
+	return err
+}
+
+// awaitLock waits until nobody writes to the file. A writer has the lock for moments only, unless it hangs.
+func (g *Glanced) awaitLock(ctx context.Context, wait time.Duration) {
+	for deadline := time.Now().Add(wait); ; {
+		pid, held := locker(g.Path)
+		switch {
+		case !held:
+			return
+		case time.Now().After(deadline):
+			g.State, g.PID = Locked, pid
+			return
+		}
+		select {
+		case <-ctx.Done():
+			g.State, g.Err = Undecided, ctx.Err()
+			return
+		case <-time.After(lockedPoll):
+		}
+	}
+}
