@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -259,15 +257,10 @@ func (p *program) checkConfig() error {
 }
 
 func (p *program) configSchema() error {
-	raw, err := json.Marshal(config.Schema())
-	if err != nil {
-		return err
+	text, err := config.Schema()
+	if err == nil {
+		_, err = fmt.Fprintf(p.Out, "%s\n", text)
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, raw, "", "  "); err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(p.Out, b.String())
 	return err
 }
 

@@ -109,6 +109,9 @@ func (p *parser) syntax(err error) {
 	if _, serr := fmt.Sscanf(text, "line %d, column %d:", &e.Line, &e.Column); serr == nil {
 		_, text, _ = strings.Cut(text, ": ")
 	}
+	if line, column := position(p.doc.Text, len(p.doc.Text)); e.Line > line {
+		e.Line, e.Column = line, column // the end that was put behind it
+	}
 	e.Args = []any{text}
 	p.bad = append(p.bad, e)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/tailscale/hujson"
 
 	"overt/internal/config"
@@ -74,7 +75,15 @@ func TestSet(t *testing.T) {
 
 // TestSchema: the schema takes what the program takes, and refuses what it refuses.
 func TestSchema(t *testing.T) {
-	schema, err := config.Schema().Resolve(nil)
+	text, err := config.Schema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc jsonschema.Schema
+	if err := json.Unmarshal(text, &doc); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := doc.Resolve(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
