@@ -347,3 +347,25 @@ func TestRequestTimeout(t *testing.T) {
 		t.Errorf("%d requests: %s", len(s.exchanges()), r.err)
 	}
 }
+
+// TestLocalServerIsNamed: without a model configured, servers on this machine are named and not used.
+//
+// covers L060
+func TestLocalServerIsNamed(t *testing.T) {
+	net := startEveryHost(t)
+	p := newPlace(t)
+	p.env = append(p.env, "OLLAMA_HOST="+net.addr, "OVERT_MODEL=some-model")
+	r := p.run("hi").want(t, 3)
+	if !strings.Contains(r.err, "a model server answers on this machine: ollama at "+net.addr+"/v1; use it with: overt -m ollama/only-one") {
+		t.Error(r.err)
+	}
+	for _, q := range net.take() {
+		if q.path != "/v1/models" || q.body != "" {
+			t.Errorf("%+v", q)
+		}
+	}
+	p.run("-m", "ollama/only-one", "hi").want(t, 0)
+	if got := net.take(); len(got) != 1 || got[0].path != "/v1/chat/completions" {
+		t.Errorf("%+v", got)
+	}
+}

@@ -178,14 +178,13 @@ func Idle(ctx context.Context, state, root string) error {
 	return lease.Release()
 }
 
-// maxCaptures is how many bytes of captures and outputs a workspace keeps. Facts are kept for ever.
-const maxCaptures = 2 << 30
-
-// retain prunes the oldest captures once they take more than they may. Whoever runs meanwhile holds the lease, and then
-// it is left to them: pruning takes away parts that a run under way would build on.
+// retain forgets captures and outputs that are older, or take more, than the settings allow. Whoever runs meanwhile holds the
+// lease, and then it is left to them: pruning takes away parts that a run under way would build on.
 func (a *App) retain(ctx context.Context) error {
+	c := a.o.Config
 	info, err := os.Stat(filepath.Join(folder(a.o.State, a.o.Root), "captures.db"))
-	if err != nil || info.Size() <= maxCaptures {
+	large := err == nil && c.CapturesMax > 0 && info.Size() > c.CapturesMax
+	if err != nil || !large && c.CapturesAge == 0 {
 		return err
 	}
 	lease, err := a.store.Lease(ctx, "prune", "")
@@ -196,7 +195,15 @@ func (a *App) retain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(a.store.Captures().Prune(ctx, time.Time{}, maxCaptures*3/4), lease.Release())
+	var before time.Time
+	if c.CapturesAge > 0 {
+		before = time.Now().Add(-c.CapturesAge)
+	}
+	keep := int64(0) // no limit
+	if large {
+		keep = c.CapturesMax * 3 / 4 // so that not every run has to
+	}
+	return errors.Join(a.store.Captures().Prune(ctx, before, keep), lease.Release())
 }
 
 // model is the model's name: as configured, or the only one that the endpoint lists.

@@ -36,7 +36,7 @@ func (p *program) explain(err error) message {
 	case errors.As(err, &conf):
 		m := message{text: conf.At() + p.say.Say(conf.Code, conf.Args...), status: statusConfig}
 		if conf.Hint != "" {
-			m.hint = p.say.Say(conf.Hint)
+			m.hint = p.say.Say(conf.Hint, conf.HintArgs...)
 		}
 		if conf.OnCommandLine() {
 			m.status = statusUsage

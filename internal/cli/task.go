@@ -34,7 +34,7 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	}
 	conf, err := p.config(root)
 	if err != nil {
-		return err
+		return p.nearby(cmd.Context(), err)
 	}
 	text := strings.Join(args, " ")
 	if conf.Input == "text" {
@@ -48,7 +48,12 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	}
 	talks := conf.Input == "stream-json"
 	person := p.InTTY && p.ErrTTY && conf.Output == "text" && !talks || talks && conf.Output == "stream-json"
-	a, err := p.open(cmd.Context(), conf, root, person)
+	state, end, err := p.records(conf)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, end()) }()
+	a, err := p.open(cmd.Context(), conf, root, state, person)
 	if err != nil {
 		return err
 	}
@@ -150,16 +155,12 @@ func (p *program) named(ref string, err error) error {
 }
 
 // open builds the application and says what there is to say of the configuration.
-func (p *program) open(ctx context.Context, conf *config.Config, root string, person bool) (*app.App, error) {
+func (p *program) open(ctx context.Context, conf *config.Config, root, state string, person bool) (*app.App, error) {
 	// An answer is a chain of short waits. On one processor it costs a seventh less CPU and no more time, since no thread
 	// is woken only to look for work. Tools get them all back, see show.
 	_, p.processors = p.Env("GOMAXPROCS")
 	if !p.processors {
 		runtime.GOMAXPROCS(1)
-	}
-	state, err := p.state()
-	if err != nil {
-		return nil, err
 	}
 	a, err := app.Open(ctx, app.Options{
 		Config: conf, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli", Interactive: person,
@@ -171,6 +172,42 @@ func (p *program) open(ctx context.Context, conf *config.Config, root string, pe
 		fmt.Fprintf(p.Err, "overt: %s\n", p.say.Say("dry.banner"))
 	}
 	return a, err
+}
+
+// nearby names the model servers on this machine where a task is about to fail for want of a model. None is chosen: that is
+// for the person to say.
+func (p *program) nearby(ctx context.Context, err error) error {
+	e, ok := errors.AsType[*config.Error](err)
+	if !ok || e.Code != "config.no_key" {
+		return err
+	}
+	var found []string
+	example := ""
+	for _, f := range app.LocalServers(ctx, p.Env) {
+		found = append(found, p.say.Say("config.no_key.server", f.Name, f.BaseURL))
+		if example == "" && len(f.Models) > 0 {
+			example = p.Program + " -m " + quote(f.Name+"/"+f.Models[0])
+		}
+	}
+	switch {
+	case example != "":
+		e.Hint, e.HintArgs = "config.no_key.local", []any{strings.Join(found, ", "), example}
+	case len(found) > 0:
+		e.Hint, e.HintArgs = "config.no_key.unloaded", []any{strings.Join(found, ", ")}
+	}
+	return e
+}
+
+// records is the folder of the record, and what is to be done once it is closed: one that is to leave nothing behind goes.
+func (p *program) records(conf *config.Config) (string, func() error, error) {
+	if !conf.Ephemeral {
+		state, err := p.state()
+		return state, func() error { return nil }, err
+	}
+	if p.flags.goOn || p.flags.resume != "" || p.flags.fork != "" {
+		return "", nil, usageError{errors.New(p.say.Say("config.ephemeral"))}
+	}
+	return app.Ephemeral(p.Env)
 }
 
 // run submits an input, shows its run to the end, and returns the exit status. The first interrupt stops the run, the

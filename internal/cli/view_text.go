@@ -146,7 +146,7 @@ func (v *textView) sums(steps int, u event.Usage, denied int, task string) {
 	if v.p.conf.DryRun {
 		parts = append([]string{v.p.say.Say("dry.end")}, parts...)
 	}
-	if !v.demo {
+	if !v.demo && !v.p.conf.Ephemeral {
 		parts = append(parts, v.p.say.Say("run.trace", short(task)))
 	}
 	v.note(strings.Join(parts, " · "))

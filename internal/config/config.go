@@ -100,7 +100,6 @@ type Config struct {
 	Quiet, Verbose bool
 	CapturesMax    int64
 	CapturesAge    time.Duration
-	Backups        int
 
 	Settings  []Explained // every key, in the order of Keys
 	Providers []Entry
@@ -123,6 +122,7 @@ type Error struct {
 	Code         string
 	Args         []any
 	Hint         string
+	HintArgs     []any
 	Path         string // of a file, "" for none
 	Line, Column int    // in the file, from 1
 	Source       Source
@@ -279,7 +279,7 @@ func (r *resolver) typed() {
 		}
 	}
 	c.MaxTokens, c.MaxSteps, c.BudgetTokens, c.BudgetFiles = count(MaxTokens), count(MaxSteps), count(BudgetTokens), count(BudgetFiles)
-	c.Retries, c.Backups = count(Retries), count(Backups)
+	c.Retries = count(Retries)
 	c.Stream, c.Tools, c.DryRun, c.Ephemeral, c.Quiet, c.Verbose = truth(Stream), truth(Tools), truth(DryRun), truth(Ephemeral), truth(Quiet), truth(Verbose)
 	c.Timeout, c.RequestTimeout, c.CapturesAge = span(Timeout), span(RequestTimeout), span(CapturesAge)
 	c.CapturesMax, _ = size(r.values[CapturesMax].Value)

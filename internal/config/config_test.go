@@ -95,7 +95,7 @@ func TestProvenance(t *testing.T) {
 	"timeout": "90s",
 	"stream": false,
 	"deny": ["run_command(rm:*)"],
-	"retention": {"captures_max": "500MB", "backups": 1},
+	"retention": {"captures_max": "500MB"},
 	"api_key": "${K}-$${K}",
 	"base_url": "http://127.0.0.1:1/v1",
 }`)},
@@ -129,7 +129,6 @@ func TestProvenance(t *testing.T) {
 		"allow":                  "|read_file(*) @ flag --allow",
 		"deny":                   "|read_file(b)+read_file(c) @ environment OVERT_DENY|run_command(rm:*) @ /c.json:8|write_file(a)+${K} @ /p.json:1",
 		"retention.captures_max": "|500MB @ /c.json:9 > 2GB @ built-in",
-		"retention.backups":      "|1 @ /c.json:9 > 3 @ built-in",
 		"api_key":                "|key-${K} @ /c.json:10",
 		"base_url":               "|http://127.0.0.1:1/v1 @ /c.json:11",
 	}
@@ -138,7 +137,7 @@ func TestProvenance(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", key, got[key], want)
 		}
 	}
-	if c.MaxSteps != 7 || c.Retries != 0 || *c.Temperature != 0.5 || c.Timeout.Seconds() != 90 || c.Stream || c.CapturesMax != 500<<20 || c.Backups != 1 || !c.Tools {
+	if c.MaxSteps != 7 || c.Retries != 0 || *c.Temperature != 0.5 || c.Timeout.Seconds() != 90 || c.Stream || c.CapturesMax != 500<<20 || !c.Tools {
 		t.Errorf("%+v", c)
 	}
 	if got := strings.Join(c.Ignored, " "); got != "allow permission base_url providers newer" {

@@ -35,7 +35,7 @@ func TestSet(t *testing.T) {
 		"add":             {file, "max_steps", []string{"7"}, "\"max_steps\": 7", ""},
 		"a switch":        {file, "stream", []string{"false"}, "\"stream\": false", ""},
 		"a list":          {file, "deny", []string{"a", "b"}, "[\"a\", \"b\"]", ""},
-		"a section":       {file, "retention.backups", []string{"2"}, "\"retention\": {\"backups\": 2}", ""},
+		"a section":       {file, "retention.captures_age", []string{"2h"}, "\"retention\": {\"captures_age\": \"2h\"}", ""},
 		"an empty file":   {"", "model", []string{"x"}, "{\"model\": \"x\"}", ""},
 		"own layout":      {"{\n  \"model\":   \"x\",\n  // kept\n  \"quiet\": true\n}\n", "max_steps", []string{"7"}, "{\n  \"model\":   \"x\",\n  // kept\n  \"quiet\": true,\n  \"max_steps\": 7\n}\n", ""},
 		"no object":       {"[]", "model", []string{"x"}, "", "config.file.object"},
@@ -90,7 +90,7 @@ func TestSchema(t *testing.T) {
 	for text, holds := range map[string]bool{
 		`{}`: true,
 		`{"$schema": "x", "model": "a", "stream": true, "tools": false, "max_steps": 0, "temperature": 1.5, "timeout": "90s", "deny": ["a"]}`: true,
-		`{"retention": {"captures_max": "2GB", "captures_age": "720h", "backups": 0}}`:                                                        true,
+		`{"retention": {"captures_max": "2GB", "captures_age": "720h"}}`:                                                                      true,
 		`{"retention": {"captures_max": 100, "captures_age": 0}}`:                                                                             true,
 		`{"providers": {"a.b": {"base_url": "http://x", "api_key_command": ["pass", "x"], "model": "m"}}}`:                                    true,
 		`{"model": 5}`:                                     false,
@@ -106,7 +106,7 @@ func TestSchema(t *testing.T) {
 		`{"deny": "x"}`:                                    false,
 		`{"api_key_command": []}`:                          false,
 		`{"retention": {"x": 1}}`:                          false,
-		`{"retention": {"backups": 101}}`:                  false,
+		`{"retention": {"captures_age": "1y"}}`:            false,
 		`{"retention": {"captures_max": "2XB"}}`:           false,
 		`{"providers": {"A b": {"base_url": "http://x"}}}`: false,
 		`{"providers": {"a": {"base_url": "http://x", "tools": true}}}`: false,
@@ -129,7 +129,7 @@ func TestSchema(t *testing.T) {
 // read as before.
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{
-		`{"model": "x"}`, "// c\n{\"deny\": [\"a\",],}", `{"providers": {"a": {"base_url": "http://${A}"}}}`, `{"a": "$${A}${"`, `{"retention": {"backups": 1}}`, "\ufeff{}", `{"timeout": "1h"}`, "[]", `{"model": "\ud800"}`,
+		`{"model": "x"}`, "// c\n{\"deny\": [\"a\",],}", `{"providers": {"a": {"base_url": "http://${A}"}}}`, `{"a": "$${A}${"`, `{"retention": {"captures_age": "1h"}}`, "\ufeff{}", `{"timeout": "1h"}`, "[]", `{"model": "\ud800"}`,
 	} {
 		f.Add(s)
 	}

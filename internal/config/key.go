@@ -34,7 +34,6 @@ const (
 	Verbose        = "verbose"
 	CapturesMax    = "retention.captures_max"
 	CapturesAge    = "retention.captures_age"
-	Backups        = "retention.backups"
 )
 
 // Kind is the form of a setting's value.
@@ -119,7 +118,6 @@ func Keys() []Key {
 		{Name: Verbose, Kind: Bool, Short: "v", Default: "false", Doc: "show each HTTP exchange in a line"},
 		{Name: CapturesMax, Kind: Size, FileOnly: true, Default: "2GB", Doc: "how much of captures and whole outputs a workspace keeps; the oldest go first; 0 is no limit"},
 		{Name: CapturesAge, Kind: Duration, FileOnly: true, Default: "0", Doc: "how long they are kept at most, as 720h; 0 is no limit"},
-		{Name: Backups, Kind: Count, FileOnly: true, Default: "3", Max: 100, Doc: "how many of the backups that precede a change of the record's form are kept"},
 	}
 }
 

@@ -45,6 +45,9 @@ func english() map[string]string {
 		"config.rule_tool":         "rule %q: there is no tool %s; the tools are %s",
 		"config.base_url":          "the base URL (%s) is not an http or https address with a host",
 		"config.no_key":            "no model is configured: none of %s and %d more is set, and no --base-url is given",
+		"config.no_key.local":      "a model server answers on this machine: %s; use it with: %s",
+		"config.no_key.unloaded":   "a model server answers on this machine, without a model: %s; load one",
+		"config.no_key.server":     "%s at %s",
 		"config.preset_key":        "%s needs a key: set %s, or pass --api-key",
 		"config.no_key.hint":       "set a key, or pass --base-url http://127.0.0.1:8080/v1 --model NAME for a local server; `overt demo` needs neither",
 		"config.several_keys":      "%s selects the model; %s is set too (pass --model PROVIDER/MODEL to choose)",
@@ -56,6 +59,7 @@ func english() map[string]string {
 		"config.no_model":          "%s lists no model to take by itself: %s",
 		"config.no_model.hint":     "pass --model NAME",
 		"config.one_model":         "model %s, the only one that %s lists",
+		"config.ephemeral":         "a record that is kept nowhere has no earlier task to go on with",
 		"config.continue":          "only one of --continue, --resume and --fork can be used",
 
 		// tasks
