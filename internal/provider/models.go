@@ -16,7 +16,7 @@ import (
 const modelsTimeout = 5 * time.Second
 
 // Models lists the ids of the models that an endpoint offers (GET models below the base URL), in its order. Errors are
-// one line; no list in an answer is one.
+// one line; no list in an answer is one, and so is a redirect, which is never followed.
 func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string, error) {
 	_, address, err := Addresses(endpoint)
 	if err != nil {
@@ -31,7 +31,9 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 	if key != "" {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	res, err := c.Do(req)
+	once := *c
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the key is for this address
+	res, err := once.Do(req)
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return nil, u.Err // its text holds the whole URL, with what may be secret in it
 	}
@@ -39,6 +41,10 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 		return nil, err
 	}
 	defer res.Body.Close()
+	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
+		target := to.Scheme + "://" + to.Host + strings.TrimSuffix(to.Path, "/models")
+		return nil, fmt.Errorf("the server redirects to %s; set that as the base URL if you trust it", target)
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
 	if err != nil {
 		return nil, err

@@ -41,6 +41,22 @@ func TestSilence(t *testing.T) {
 }
 
 // TestModelsErrors: no error shows the URL, which may hold a user and a password.
+// TestModelsRedirect: the look at the list goes nowhere else, not even to another port of the host, and says where to look.
+func TestModelsRedirect(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		t.Errorf("the redirect was followed, with the key %q", r.Header.Get("Authorization"))
+	}))
+	defer other.Close()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, strings.Replace(other.URL, "//", "//me:hunter2@", 1)+"/api"+r.URL.Path+"?key=hunter2", http.StatusMovedPermanently)
+	}))
+	defer server.Close()
+	_, err := provider.Models(ctxOf(t), newWire(t, &sink{}).HTTP(), server.URL, "key")
+	if want := "the server redirects to " + other.URL + "/api/v1; set that as the base URL if you trust it"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
 func TestModelsErrors(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
