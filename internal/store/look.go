@@ -24,13 +24,13 @@ const lookSettings = "_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)&_prag
 func look(ctx context.Context, path string, f func(d *database) error) error {
 	before, still := atRest(path)
 	if !still {
-		return lookOnce(ctx, path, "mode=ro", f)
+		return lookOnce(ctx, path, "mode=ro&"+lookSettings, f)
 	}
-	err := lookOnce(ctx, path, "immutable=1", f)
+	err := lookOnce(ctx, path, "immutable=1&"+lookSettings, f)
 	if after, still := atRest(path); still && after == before || ctx.Err() != nil {
 		return err
 	}
-	return lookOnce(ctx, path, "mode=ro", f)
+	return lookOnce(ctx, path, "mode=ro&"+lookSettings, f)
 }
 
 // version is what tells two states of a file that nobody has open apart.
@@ -51,11 +51,11 @@ func atRest(path string) (version, bool) {
 	return version{info.Size(), info.ModTime()}, true
 }
 
-func lookOnce(ctx context.Context, path, mode string, f func(d *database) error) error {
+func lookOnce(ctx context.Context, path, settings string, f func(d *database) error) error {
 	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	var err error
-	if d.pool, err = sql.Open("sqlite", u.String()+"?"+mode+"&"+lookSettings); err != nil {
+	if d.pool, err = sql.Open("sqlite", u.String()+"?"+settings); err != nil {
 		return d.explain(err)
 	}
 	d.pool.SetMaxOpenConns(1)

@@ -268,17 +268,18 @@ func unrestored(dir string) error {
 	return errors.Join(err, &RestoringError{From: j.From, Alive: who != nil && who.What == "restore"})
 }
 
-// alone makes sure that no other process has a file of the record open, and folds its log into it. What is damaged is not
-// in use, or was, by who will find it damaged.
+// alone makes sure that no other process has a file of the record open, and folds its log into it. What is damaged is not in
+// use, or by somebody who will find it damaged.
 func alone(ctx context.Context, dir string) error {
 	for _, file := range recordFiles() {
 		path := filepath.Join(dir, file.name)
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		err := lookOnce(ctx, path, "mode=rw", func(d *database) error {
-			var mode string
-			return d.conn.QueryRowContext(ctx, `PRAGMA journal_mode = DELETE`).Scan(&mode)
+		// In this mode SQLite takes a lock that no other connection may share, and writes nothing.
+		err := lookOnce(ctx, path, "mode=rw&_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)", func(d *database) error {
+			_, err := d.one(ctx, `SELECT count(*) FROM sqlite_schema`)
+			return err
 		})
 		if c := code(err); c == sqlite3.SQLITE_BUSY || c == sqlite3.SQLITE_LOCKED {
 			return fmt.Errorf("another process has %s open; end it and try again", path)
@@ -298,15 +299,25 @@ func (j *journal) finish(dir string) error {
 		if _, err := os.Stat(filepath.Join(in, name)); comes && errors.Is(err, fs.ErrNotExist) {
 			continue // it is in place
 		}
-		for _, suffix := range []string{"", "-wal", "-shm"} {
+		// What comes in takes the name of what was there, so that a file is there at any time.
+		if comes {
+			if err := linkAside(filepath.Join(dir, name), j.Aside); err != nil {
+				return err
+			}
+		}
+		for _, suffix := range []string{"-wal", "-shm"} {
 			if err := moveAside(filepath.Join(dir, name+suffix), j.Aside); err != nil {
 				return err
 			}
 		}
+		var err error
 		if comes {
-			if err := os.Rename(filepath.Join(in, name), filepath.Join(dir, name)); err != nil {
-				return err
-			}
+			err = os.Rename(filepath.Join(in, name), filepath.Join(dir, name))
+		} else {
+			err = moveAside(filepath.Join(dir, name), j.Aside)
+		}
+		if err != nil {
+			return err
 		}
 		if err := syncFolder(dir); err != nil {
 			return err
@@ -317,6 +328,27 @@ func (j *journal) finish(dir string) error {
 	}
 	os.Remove(filepath.Join(dir, asideFolder)) // where nothing was moved to it
 	return errors.Join(os.RemoveAll(in), syncFolder(dir))
+}
+
+// linkAside gives a file, if it is there, a second name in a folder, or moves it where a file can't have two.
+func linkAside(path, to string) error {
+	is, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if was, err := os.Lstat(filepath.Join(to, filepath.Base(path))); err == nil && os.SameFile(is, was) {
+		return nil // before the process died
+	}
+	if err := os.MkdirAll(to, 0o700); err != nil {
+		return err
+	}
+	if os.Link(path, filepath.Join(to, filepath.Base(path))) == nil {
+		return syncFolder(to)
+	}
+	return moveAside(path, to)
 }
 
 // moveAside moves a file, if it is there, into a folder.

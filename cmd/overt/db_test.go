@@ -1,0 +1,399 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite"
+)
+
+// onRecord makes a place with a task on record, and gives the folder of its record.
+func onRecord(t *testing.T) (*place, string) {
+	t.Helper()
+	s := startStrict(t, "", strictReply{Text: "Hello.", Calls: []strictCall{{Name: "list_files", Args: map[string]any{}}}}, strictReply{Text: "All done."})
+	p := newPlace(t)
+	p.run("-u", s.URL, "-m", "strict", "say hello").want(t, 0)
+	return p, p.recordDir()
+}
+
+// recordDir is the folder of the place's record.
+func (p *place) recordDir() string {
+	p.t.Helper()
+	list, err := filepath.Glob(filepath.Join(filepath.Dir(p.dir), "state", "overt", "workspaces", "w-*"))
+	if err != nil || len(list) != 1 {
+		p.t.Fatalf("%q, %v", list, err)
+	}
+	return list[0]
+}
+
+// query runs statements on a database file.
+func query(t testing.TB, path string, queries ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, q := range queries {
+		if _, err := db.Exec(q); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+}
+
+// files gives the content of all files below a folder but the lease.
+func files(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	if err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == "lease" {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		out[strings.TrimPrefix(path, dir)] = string(data)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// change rewrites a file.
+func change(t testing.TB, path string, f func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, f(data), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDamage: each kind of damage ends in one line that says what to do; nothing is changed by looking, by a task that is
+// refused, or by a backup of it; a restore brings everything back.
+//
+// covers F174
+func TestDamage(t *testing.T) {
+	page := func(from, to int) func(t *testing.T, path string) {
+		return func(t *testing.T, path string) {
+			change(t, path, func(data []byte) []byte {
+				for i := from; i < min(to, len(data)); i++ {
+					data[i] ^= 0xff
+				}
+				return data
+			})
+		}
+	}
+	cut := func(t *testing.T, path string) {
+		change(t, path, func(data []byte) []byte { return data[:len(data)/8192*4096] })
+	}
+	text := func(t *testing.T, path string) {
+		change(t, path, func([]byte) []byte { return bytes.Repeat([]byte("This is a text.\n"), 1000) })
+	}
+	foreign := func(t *testing.T, path string) {
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		query(t, path, `CREATE TABLE song (title)`, `INSERT INTO song VALUES ('x')`)
+	}
+	newer := func(t *testing.T, path string) {
+		query(t, path, `INSERT INTO migration VALUES ('9999-later', '2030-01-01')`)
+	}
+	tests := []struct {
+		name, file string
+		do         func(t *testing.T, path string)
+		refused    string // of a task; "": damage that shows only where it is read
+		found      string // by check
+	}{
+		{"text", "overt.db", text, "is no database", "file is not a database"},
+		{"foreign", "overt.db", foreign, "is a database of another program; move it away", "no table of ours"},
+		{"newer", "overt.db", newer, "was written by a newer program", "only a newer program knows this"},
+		{"cut", "overt.db", cut, "is damaged", "malformed"},
+		{"header", "overt.db", page(0, 100), "is no database", "file is not a database"},
+		{"first page", "overt.db", page(100, 4096), "is damaged", "malformed"},
+		{"some pages", "overt.db", page(8192, 40960), "", ""},
+		{"text", "captures.db", text, "is no database", "file is not a database"},
+		{"foreign", "captures.db", foreign, "is a database of another program; move it away", "no table of ours"},
+		{"newer", "captures.db", newer, "was written by a newer program", "only a newer program knows this"},
+		{"cut", "captures.db", cut, "is damaged", "malformed"},
+		{"some pages", "captures.db", page(8192, 40960), "", ""},
+	}
+	whole, dir := onRecord(t)
+	whole.run("db", "backup").want(t, 0)
+	good := files(t, dir)
+	shown := whole.run("task", "show", "--json").want(t, 0).out
+	for _, tt := range tests {
+		t.Run(tt.file+" "+tt.name, func(t *testing.T) {
+			p := *whole
+			p.t = t
+			t.Cleanup(func() { // as it was, for the next one
+				for _, name := range []string{"overt.db", "captures.db"} {
+					for _, suffix := range []string{"", "-wal", "-shm"} {
+						os.Remove(filepath.Join(dir, name+suffix))
+					}
+					if err := os.WriteFile(filepath.Join(dir, name), []byte(good["/"+name]), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+			path := filepath.Join(dir, tt.file)
+			tt.do(t, path)
+			bad := files(t, dir)
+			if tt.refused != "" {
+				r := p.run("-u", "http://127.0.0.1:1", "-m", "x", "--retries", "0", "hello").want(t, 1)
+				if first, _, _ := strings.Cut(r.err, "\n"); !strings.HasPrefix(first, "overt: ") || !strings.Contains(first, path) || !strings.Contains(first, tt.refused) || r.out != "" {
+					t.Errorf("a task says %q %q", r.err, r.out)
+				}
+			}
+			r := p.run("db", "check").want(t, 1)
+			if !strings.Contains(r.out, tt.file) || !strings.Contains(r.out, tt.found) || !strings.Contains(r.err, "overt db restore") {
+				t.Errorf("check says %q %q", r.out, r.err)
+			}
+			if r := p.run("db", "check", "--rebuild").want(t, 1); !strings.Contains(r.err, "were not rebuilt") {
+				t.Errorf("a rebuild says %q", r.err)
+			}
+			if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, tt.file+": ") {
+				t.Errorf("status says %q", r.out)
+			}
+			if r := p.run("db", "backup").want(t, 1); r.out != "" {
+				t.Errorf("a backup says %q", r.out)
+			}
+			after := files(t, dir)
+			for _, suffix := range []string{"-wal", "-shm"} { // empty ones may have come
+				for _, name := range []string{"/overt.db", "/captures.db"} {
+					if len(bad[name+suffix]) == 0 {
+						delete(after, name+suffix)
+					}
+				}
+			}
+			if !maps.Equal(bad, after) {
+				t.Error("something was changed")
+			}
+			backups, err := os.ReadDir(filepath.Join(dir, "backups"))
+			if err != nil || len(backups) != 1 {
+				t.Fatalf("%d backups, %v", len(backups), err)
+			}
+			restored := p.run("db", "restore", backups[0].Name()).want(t, 0)
+			_, aside, _ := strings.Cut(strings.TrimSpace(restored.out), "what was here before: ")
+			if kept, err := os.ReadFile(filepath.Join(aside, tt.file)); err != nil || string(kept) != bad["/"+tt.file] {
+				t.Errorf("what was there is not set aside as it was: %v", err)
+			}
+			if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
+				t.Error("the record is not what it was")
+			}
+			p.run("db", "check").want(t, 0)
+		})
+	}
+}
+
+// TestMissingCaptures: without captures.db everything works, and what is missing is said to be.
+func TestMissingCaptures(t *testing.T) {
+	p, dir := onRecord(t)
+	shown := p.run("task", "show", "--json").want(t, 0).out
+	if err := os.Remove(filepath.Join(dir, "captures.db")); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "captures.db: not there") {
+		t.Errorf("check says %q", r.out)
+	}
+	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
+		t.Error("the facts are others now")
+	}
+	p.run("trace").want(t, 0)
+	r := p.run("trace", "--call", "1").want(t, 1)
+	if r.err != "overt: the capture of this call is missing: it was pruned or never written\n" {
+		t.Errorf("trace says %q", r.err)
+	}
+	p.run("trace", "--call", "1", "--raw", "request").want(t, 1)
+	s := startStrict(t, "", strictReply{Text: "Again."})
+	p.run("-u", s.URL, "-m", "strict", "--continue", "and on").want(t, 0)
+	p.run("trace", "--call", "3", "--raw", "request").want(t, 0)
+	p.run("db", "check").want(t, 0)
+}
+
+// TestCapturesOfAnotherWorkspace are not taken for the present one's.
+func TestCapturesOfAnotherWorkspace(t *testing.T) {
+	p, dir := onRecord(t)
+	_, other := onRecord(t)
+	path := filepath.Join(dir, "captures.db")
+	data, err := os.ReadFile(filepath.Join(other, "captures.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, path, func([]byte) []byte { return data })
+	r := p.run("task", "list").want(t, 1)
+	if !strings.HasPrefix(r.err, "overt: "+path+" belongs to the record of another workspace; move it away") {
+		t.Errorf("it says %q", r.err)
+	}
+	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data) {
+		t.Error("it was changed")
+	}
+}
+
+// TestGone: where overt.db is gone and the rest is there, check and status say so and name the backup, which brings it back.
+func TestGone(t *testing.T) {
+	p, dir := onRecord(t)
+	shown := p.run("task", "show", "--json").want(t, 0).out
+	backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
+	if err := os.Remove(filepath.Join(dir, "overt.db")); err != nil {
+		t.Fatal(err)
+	}
+	before := files(t, dir)
+	r := p.run("db", "check").want(t, 1)
+	if !strings.Contains(r.out, "overt.db is gone, though 2 exchanges of it are kept; restore it with: overt db restore "+backup) {
+		t.Errorf("check says %q", r.out)
+	}
+	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "overt.db: not there") || !strings.Contains(r.out, filepath.Base(backup)) {
+		t.Errorf("status says %q", r.out)
+	}
+	if r := p.run("db", "backup").want(t, 1); !strings.Contains(r.err, "overt.db is gone") {
+		t.Errorf("a backup says %q", r.err)
+	}
+	if !maps.Equal(before, files(t, dir)) {
+		t.Error("something was changed")
+	}
+	p.run("db", "restore", backup).want(t, 0)
+	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
+		t.Error("the record is not what it was")
+	}
+}
+
+// TestMigration: a record of an older program is kept before its form is changed, and a newer one is refused.
+//
+// covers F177
+func TestMigration(t *testing.T) {
+	p, dir := onRecord(t)
+	path := filepath.Join(dir, "overt.db")
+	shown := p.run("task", "show", "--json").want(t, 0).out
+	query(t, path, `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)
+	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "0002-queue") {
+		t.Errorf("check says %q", r.out)
+	}
+	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
+		t.Error("the record is not what it was")
+	}
+	p.run("task", "list").want(t, 0) // the step is not taken twice
+	var st struct {
+		Files   []struct{ Form string }
+		Backups []struct {
+			Why       string
+			Automatic bool
+		}
+	}
+	if err := json.Unmarshal([]byte(p.run("db", "status", "--json").want(t, 0).out), &st); err != nil {
+		t.Fatal(err)
+	}
+	if len(st.Backups) != 1 || !st.Backups[0].Automatic || st.Backups[0].Why != "0003-task-states" || st.Files[0].Form != "0003-task-states" {
+		t.Errorf("%+v", st)
+	}
+	p.run("db", "check").want(t, 0)
+	query(t, path, `INSERT INTO migration VALUES ('9999-later', '2030-01-01')`)
+	before := files(t, dir)
+	for _, args := range [][]string{{"task", "list"}, {"trace"}, {"-u", "http://127.0.0.1:1", "-m", "x", "hello"}, {"db", "prune", "--captures-max", "1KB"}} {
+		if r := p.run(args...).want(t, 1); !strings.Contains(r.err, `was written by a newer program (it has "9999-later"); use that one or a newer one`) {
+			t.Errorf("%s says %q", args, r.err)
+		}
+	}
+	if !maps.Equal(before, files(t, dir)) {
+		t.Error("the newer record was changed")
+	}
+}
+
+// TestDBWhileAtWork: a backup is taken and a check made while a run is under way; what would disturb it is refused.
+func TestDBWhileAtWork(t *testing.T) {
+	s := startStrict(t, "",
+		strictReply{Text: "Waiting.", Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "touch ready; until [ -e go ]; do sleep 0.02; done"}}}},
+		strictReply{Text: "It came."})
+	p := newPlace(t)
+	first := p.start("-u", s.URL, "-m", "strict", "--permission", "full", "wait for it")
+	eventually(t, "the run is at work", func() bool { return p.exists("ready") })
+	backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
+	p.run("db", "check").want(t, 0)
+	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, fmt.Sprintf("process %d is at work here (turn)", first.Process.Pid)) {
+		t.Errorf("status says %q", r.out)
+	}
+	for _, args := range [][]string{{"db", "restore", backup}, {"db", "prune", "--captures-max", "1KB"}} {
+		if r := p.run(args...).want(t, 1); !strings.HasPrefix(r.err, fmt.Sprintf("overt: workspace busy: process %d ", first.Process.Pid)) {
+			t.Errorf("%s says %q", args, r.err)
+		}
+	}
+	p.write("go", "")
+	first.wait().want(t, 0)
+	p.run("db", "check").want(t, 0)
+	// The backup is of the moment at which it was taken: its run never ended.
+	p.run("db", "restore", backup).want(t, 0)
+	if runs := p.show().Runs; len(runs) != 1 || runs[0].Status != "interrupted" {
+		t.Errorf("%+v", runs)
+	}
+}
+
+// TestRestoreKilled: whenever a restore is killed, the record is the old or the new one, or says how to come to the new one.
+func TestRestoreKilled(t *testing.T) {
+	p, dir := onRecord(t)
+	backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
+	facts := func() int { return len(p.show().Events) }
+	old := facts()
+	s := startStrict(t, "", strictReply{Text: "Again."})
+	p.run("-u", s.URL, "-m", "strict", "--continue", "and on").want(t, 0)
+	later := facts()
+	for round := range 12 {
+		x := p.start("db", "restore", backup)
+		sign := []string{"restoring.json", ".incoming"}[round%2]
+		if err := await(func() bool { return exists(filepath.Join(dir, sign)) || x.err.String() != "" || x.out.String() != "" }); err != nil {
+			t.Fatal(err)
+		}
+		x.Process.Kill()
+		x.wait()
+		r := p.run("task", "list")
+		if r.status == 1 && strings.HasPrefix(r.err, "overt: restoring the record from "+backup+" was interrupted; finish it with: overt db restore") {
+			p.run("db", "restore").want(t, 0)
+			if n := facts(); n != old {
+				t.Errorf("finished, it has %d facts, want %d", n, old)
+			}
+			continue
+		}
+		r.want(t, 0)
+		if n := facts(); n != old && n != later {
+			t.Errorf("it has %d facts, neither %d nor %d", n, old, later)
+		}
+	}
+	p.run("db", "check").want(t, 0)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// TestRebuilt: what is derived from the facts is made anew, after a backup.
+func TestRebuilt(t *testing.T) {
+	p, dir := onRecord(t)
+	shown := p.run("task", "list", "--json").want(t, 0).out
+	query(t, filepath.Join(dir, "overt.db"), `UPDATE task SET state = 'lost', title = 'x'`, `DELETE FROM call`)
+	r := p.run("db", "check").want(t, 1)
+	if !strings.Contains(r.out, "state is lost, by the facts active") || !strings.Contains(r.out, "is missing") || !strings.Contains(r.err, "overt db check --rebuild") {
+		t.Errorf("check says %q %q", r.out, r.err)
+	}
+	r = p.run("db", "check", "--rebuild").want(t, 0)
+	if !strings.Contains(r.out, filepath.Join(dir, "backups")) {
+		t.Errorf("a rebuild says %q", r.out)
+	}
+	if got := p.run("task", "list", "--json").want(t, 0).out; got != shown {
+		t.Errorf("the list is %s", got)
+	}
+	var done struct{ Backup *struct{} }
+	if err := json.Unmarshal([]byte(p.run("db", "check", "--rebuild", "--json").want(t, 0).out), &done); err != nil || !reflect.DeepEqual(done.Backup, (*struct{})(nil)) {
+		t.Errorf("nothing had to be done: %+v, %v", done, err)
+	}
+}
