@@ -30,29 +30,32 @@ const (
 )
 
 func (p *program) demoCommand() *cobra.Command {
-	return &cobra.Command{
+	var keep bool
+	cmd := &cobra.Command{
 		Use: "demo", Short: "Repair a small project with a built-in scripted model; no key, no network", Args: noArgs,
 		Long: `Repair a small project with a built-in scripted model.
 
 The model's replies are fixed beforehand and labelled so. Everything else is real:
 its server speaks the real protocol on the loopback interface, the tools read, edit
 and run, the policy decides, and every byte is on record. The project is laid anew
-by each demonstration and kept afterwards.`,
+by each demonstration; --keep lays it where the next one leaves it alone.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.flags.cd != "" {
 				return usageError{errors.New(p.say.Say("demo.cd"))}
 			}
-			return p.demo(cmd.Context())
+			return p.demo(cmd.Context(), keep)
 		},
 	}
+	cmd.Flags().BoolVar(&keep, "keep", false, "keep the project: lay it into a folder of its own")
+	return cmd
 }
 
-func (p *program) demo(ctx context.Context) error {
+func (p *program) demo(ctx context.Context, keep bool) error {
 	state, err := p.state()
 	if err != nil {
 		return err
 	}
-	dir, err := p.layDemo(ctx, state)
+	dir, err := p.layDemo(ctx, state, keep)
 	if err != nil {
 		return err
 	}
@@ -97,10 +100,18 @@ func (p *program) demo(ctx context.Context) error {
 	return nil
 }
 
-// layDemo lays the project into a folder of its own, in place of what an earlier demonstration left.
-func (p *program) layDemo(ctx context.Context, state string) (string, error) {
+// layDemo lays the project in place of what an earlier demonstration left, or beside it if it is to be kept.
+func (p *program) layDemo(ctx context.Context, state string, keep bool) (string, error) {
 	dir := filepath.Join(state, "demo")
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
+	if keep {
+		if err := os.MkdirAll(state, 0o700); err != nil {
+			return "", err
+		}
+		var err error
+		if dir, err = os.MkdirTemp(state, "demo-"); err != nil {
+			return "", err
+		}
+	} else if real, err := filepath.EvalSymlinks(dir); err == nil {
 		if err := app.Idle(ctx, state, real); err != nil {
 			return "", err
 		}
