@@ -139,7 +139,7 @@ func (f *findings) add(v Verdict, code string, args ...any) *Check {
 	return &f.checks[len(f.checks)-1]
 }
 
-func (f *findings) ok(code string, args ...any) { f.add(VerdictOK, code, args...) }
+func (f *findings) ok(code string, args ...any)          { f.add(VerdictOK, code, args...) }
 func (f *findings) warn(code string, args ...any) *Check { return f.add(VerdictWarning, code, args...) }
 
 func (f *findings) problem(code string, args ...any) *Check {

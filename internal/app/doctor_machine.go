@@ -14,11 +14,11 @@ import (
 func (d *doctor) machine(ctx context.Context, f *findings) {
 	d.shell(ctx, f)
 	d.git(ctx, f)
-	term, _ := d.env("TERM")
-	locale := d.first("LC_ALL", "LC_CTYPE", "LANG")
-	if locale != "" {
-		value, _ := d.env(locale)
-		locale += "=" + value
+	named := func(names ...string) string {
+		if v, ok := d.env(d.first(names...)); ok {
+			return v
+		}
+		return "-"
 	}
 	code := "doctor.terminal.none"
 	switch {
@@ -27,7 +27,7 @@ func (d *doctor) machine(ctx context.Context, f *findings) {
 	case d.o.InTTY || d.o.OutTTY:
 		code = "doctor.terminal.one"
 	}
-	f.ok(code, term, locale)
+	f.ok(code, named("TERM"), named("LC_ALL", "LC_CTYPE", "LANG"))
 }
 
 // shell starts a process in the way that run_command does.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,13 +91,13 @@ func (j *journey) proxy() bool {
 		j.f.ok("doctor.proxy.exempt", name, j.base.Hostname())
 	case u == nil:
 		j.f.ok("doctor.proxy.none")
-	case u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" && u.Scheme != "socks5h":
+	case !slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme), u.Hostname() == "", strings.Trim(u.Path, "/") != "":
 		j.f.problem("doctor.proxy.malformed", name).next("doctor.proxy.malformed.next", name)
 		return false
 	case u.User != nil:
-		j.f.ok("doctor.proxy.password", j.a.mask.URL(u.String()), name)
+		j.f.ok("doctor.proxy.password", u.Scheme+"://"+u.Host, name)
 	default:
-		j.f.ok("doctor.proxy", j.a.mask.URL(u.String()), name)
+		j.f.ok("doctor.proxy", u.Scheme+"://"+u.Host, name)
 	}
 	return true
 }

@@ -22,8 +22,8 @@ func englishDoctor() map[string]string {
 		"doctor.file.portable":        "portable: settings and records are beside the program; records in %s",
 		"doctor.file.nowhere":         "there is no place for a configuration file",
 		"doctor.file.none":            "no configuration file; its place is %s",
-		"doctor.file.named":           "%s (named by %s)",
-		"doctor.file.read":            "%s",
+		"doctor.file.named":           "settings in %s (named by %s)",
+		"doctor.file.read":            "settings in %s",
 		"doctor.file.link":            "%s is a link to %s",
 		"doctor.file.writable":        "%s can be changed by others (%s)",
 		"doctor.file.readable":        "%s holds a key and can be read by others (%s)",
@@ -161,9 +161,9 @@ func englishDoctor() map[string]string {
 		"doctor.git.none":      "git can't be run: %s",
 		"doctor.git.next":      "install git, or put it into PATH; without it, commands of the model that use it fail",
 		"doctor.git.late":      "git gave no answer in time",
-		"doctor.terminal.both": "terminal in and out (TERM=%s); locale %s",
-		"doctor.terminal.one":  "terminal on one side (TERM=%s); locale %s",
-		"doctor.terminal.none": "no terminal, so nobody can be asked (TERM=%s); locale %s",
+		"doctor.terminal.both": "terminal in and out (TERM %s, locale %s)",
+		"doctor.terminal.one":  "terminal on one side (TERM %s, locale %s)",
+		"doctor.terminal.none": "no terminal, so nobody can be asked (TERM %s, locale %s)",
 
 		// record
 		"doctor.state":                 "records in %s, only you can reach them",

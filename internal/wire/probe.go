@@ -151,7 +151,16 @@ func (s *Seen) blame(ctx context.Context, req *http.Request, err error) {
 	if tunnel && !s.TLS.Tried {
 		link = &s.Tunnel
 	}
-	*link = Link{Tried: true, Err: failure(ctx, err)}
+	*link = Link{Tried: true, Err: late(ctx, err)}
+}
+
+// late is failure, for links on which a time-out is no matter of the connection.
+func late(ctx context.Context, err error) *Error {
+	e := failure(ctx, err)
+	if e.Kind == Timeout || errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &Error{Kind: Timeout, Message: "nothing came in time", Err: e}
+	}
+	return e
 }
 
 // dial resolves the name and connects, each within its time.
@@ -193,7 +202,7 @@ func (p *Prober) trace() *httptrace.ClientTrace {
 			p.note(func(s *Seen) {
 				l := Link{Tried: true, Took: time.Since(p.from)}
 				if err != nil {
-					l.Err = failure(context.Background(), err)
+					l.Err = late(context.Background(), err)
 				}
 				if p.tls == 1 && s.Proxy != nil && s.Proxy.Scheme == "https" {
 					if err != nil {
