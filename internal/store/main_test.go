@@ -35,6 +35,17 @@ func child(ctx context.Context, name, dir string) error {
 		_, err := store.Restore(ctx, dir, backup, false)
 		return err
 	}
+	if backup, ok := strings.CutPrefix(name, "full:"); ok { // a disk that takes files of so many bytes only
+		if err := limitFiles(40_000); err != nil {
+			return err
+		}
+		if backup == "" {
+			_, err := store.Backup(ctx, dir, store.BackupOptions{})
+			return err
+		}
+		_, err := store.Restore(ctx, dir, backup, false)
+		return err
+	}
 	s, err := store.Open(ctx, store.Options{Dir: dir})
 	if err != nil {
 		return err

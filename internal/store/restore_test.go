@@ -267,7 +267,7 @@ func TestRestoreKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
-	for delay := range 40 {
+	for delay := range 24 {
 		dir := filepath.Join(t.TempDir(), filepath.Base(whole))
 		copyFiles(t, whole, dir)
 		cmd := exec.Command(os.Args[0])
