@@ -90,6 +90,7 @@ func fileFaults() map[string]fault {
 		"ALL_PROXY":                      {plant: set([]string{"ALL_PROXY=http://p.example:1"}, local...), check: "unused", status: "warning", text: "ALL_PROXY has no effect", next: "set HTTPS_PROXY"},
 		"another vendor's key":           {plant: set(nil, "-u", "https://api.deepseek.com/v1", "-k", "gsk_overt-test-0123456789"), check: "key", status: "problem", text: "it looks like groq's, and the endpoint is deepseek's", next: "set a key of deepseek, or choose the other vendor: --model groq/NAME", exit: 1},
 		"a short key":                    {plant: set(nil, "-u", "http://127.0.0.1:1/v1", "-m", "x", "-k", "abcdefgh"), check: "key", status: "warning", text: "the key has 8 characters", next: "longer"},
+		"a key in the open":              {plant: set(nil, "-u", "http://api.example.org/v1", "-m", "x", "-k", doctorKey), check: "key", status: "warning", text: "travels over http", next: "use https"},
 		"a quoted key":                   {plant: set([]string{`OVERT_API_KEY="quoted-key-0123456789"`}, local[:4]...), check: "key", status: "problem", text: "blanks or quotes", next: "environment OVERT_API_KEY", exit: 1},
 		"a proxy in the way of nothing":  {plant: set([]string{"HTTP_PROXY=http://p.example:1"}, local...), check: "proxy", status: "ok", text: "HTTP_PROXY is not used for 127.0.0.1"},
 		"a proxy with a password in use": {plant: set([]string{"HTTPS_PROXY=http://me:pa55word-pa55word@p.example:1", "DEEPSEEK_API_KEY=" + doctorKey}), check: "proxy", status: "ok", text: "proxy http://p.example:1, with user and password (HTTPS_PROXY)"},
@@ -273,6 +274,33 @@ func TestDoctorKeyStaysHome(t *testing.T) {
 		t.Errorf("its own key did not come: %v", auth)
 	}
 	fault{check: "tunnel", status: "ok", text: "lets us through", exit: 1}.look(t, p, append(args, doctorKey))
+}
+
+// TestDoctorKeyOfNoEndpoint: while the settings leave open which endpoint is meant, nobody is sent anything.
+func TestDoctorKeyOfNoEndpoint(t *testing.T) {
+	proxy := openShop(t, nil, answers(502, "text/plain", ""))
+	for name, f := range map[string]struct {
+		file string
+		args []string
+	}{
+		"an address that is none":   {"", []string{"-u", "localhost:8080", "-k", doctorKey}},
+		"a file that does not load": {`{"base_url": "https://mine.example/v1",, "model": "x"}`, []string{"-k", doctorKey}},
+		"a key with a wrong name":   {`{"base_ulr": "https://mine.example/v1"}`, []string{"-k", doctorKey}},
+		"a file that is missing":    {"", []string{"-c", "nowhere.json", "-k", doctorKey}},
+		"a protocol of ours":        {`{"protocol": "smtp"}`, []string{"-k", doctorKey}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			p.env = append(p.env, "HTTPS_PROXY="+proxy.URL, "HTTP_PROXY="+proxy.URL, "DEEPSEEK_API_KEY=another-key-0123456789")
+			if f.file != "" {
+				configured(p, f.file)
+			}
+			fault{check: "endpoint", status: "skipped", text: "may decide them", exit: 1}.look(t, p, f.args)
+		})
+	}
+	if asked, _ := proxy.seen(); len(asked) > 0 {
+		t.Errorf("it asked %v", asked)
+	}
 }
 
 // TestDoctorKeyCommand: the person's own program is asked for the key, and what it says is not shown.

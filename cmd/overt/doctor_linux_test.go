@@ -61,6 +61,17 @@ func TestDoctorFullDisk(t *testing.T) {
 	}
 }
 
+// TestDoctorClosedFolder: a folder that takes no files is said, and where else records can go.
+func TestDoctorClosedFolder(t *testing.T) {
+	p := newPlace(t)
+	state := filepath.Join(filepath.Dir(p.dir), "state")
+	if err := os.MkdirAll(state, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out := apart(t, p, `mount -t tmpfs -o ro,mode=700 none "$1"`, state)
+	finds(t, out, "[x ] files can't be made in "+state, "-> get the right to write there, or set XDG_STATE_HOME")
+}
+
 // TestDoctorFileLimit: a limit on the size of files is one on the record, too.
 func TestDoctorFileLimit(t *testing.T) {
 	p := newPlace(t)

@@ -107,7 +107,7 @@ func networkFaults() map[string]fault {
 		"silence":    {shop: plain(hangs(make(chan bool, 9))), check: "answer", status: "problem", text: "no answer: nothing came in time", next: "look at the server's log", exit: 1, keyed: true, slow: true},
 		"silence before TLS": {
 			plant: func(t *testing.T, _ *place) []string { return []string{"-u", "https://" + silent(t) + "/v1"} },
-			check: "tls", status: "problem", text: "failed: nothing came in time", next: "try again", exit: 1,
+			check: "tls", status: "problem", text: "failed: nothing came in time", next: "try again", exit: 1, slow: true,
 		},
 		"too many": {shop: plain(answers(429, "application/json", `{}`)), check: "answer", status: "warning", text: "HTTP 429", next: "wait", keyed: true},
 		"an unknown model": {

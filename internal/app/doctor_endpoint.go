@@ -20,7 +20,11 @@ const shortKey = 12
 // endpoint says which endpoint and key are in force, whether they belong together, and then goes the way to the server.
 func (d *doctor) endpoint(ctx context.Context, f *findings) {
 	c := d.c
-	if c.BaseURL.Value == "" {
+	switch {
+	case d.unsure():
+		f.skip("doctor.endpoint.unsure")
+		return
+	case c.BaseURL.Value == "":
 		d.noEndpoint(ctx, f)
 		return
 	}
@@ -33,14 +37,33 @@ func (d *doctor) endpoint(ctx context.Context, f *findings) {
 	d.network(ctx, f, fits)
 }
 
+// unsure tells whether a setting that does not hold may decide the endpoint. What there is instead is not the one that the
+// person means, and a key for this run must not go to it.
+func (d *doctor) unsure() bool {
+	harmless := func(e *config.Error) bool {
+		switch e.Code {
+		case "config.value", "config.file.type":
+			key, _ := e.Args[0].(string)
+			return !slices.Contains([]string{config.Model, config.BaseURL, config.APIKey, config.APIKeyCommand, config.Protocol}, key) && !strings.HasPrefix(key, "providers")
+		case "config.system_file":
+			return true
+		}
+		return slices.Contains(endpointCodes(), e.Code) || d.o.Sources.Project != nil && e.Path == d.o.Sources.Project.Path
+	}
+	for _, e := range slices.Concat(d.o.Broken, d.c.Problems) {
+		// A file says nothing against an address and a key that were said for this run.
+		if !harmless(e) && (e.Path == "" || d.c.BaseURL.Source.Layer < config.Environment) {
+			return true
+		}
+	}
+	return false
+}
+
 // noEndpoint names local servers that could be one.
 func (d *doctor) noEndpoint(ctx context.Context, f *findings) {
-	i := slices.IndexFunc(d.c.Problems, func(e *config.Error) bool { return e.Code == "config.no_key" })
-	if i < 0 { // the address is among the settings that do not hold
-		f.skip("doctor.endpoint.none")
-		return
+	if i := slices.IndexFunc(d.c.Problems, func(e *config.Error) bool { return e.Code == "config.no_key" }); i >= 0 {
+		f.setting(d.c.Problems[i])
 	}
-	f.setting(d.c.Problems[i])
 	if d.o.Offline {
 		f.skip("doctor.local.offline")
 		return
@@ -100,6 +123,9 @@ func (d *doctor) key(ctx context.Context, f *findings) bool {
 	}
 	if len(key) < shortKey {
 		f.warn("doctor.key.short", len(key), shortKey).next("doctor.key.short.next")
+	}
+	if strings.HasPrefix(c.BaseURL.Value, "http:") && !local {
+		f.warn("doctor.key.open").next("doctor.key.open.next", c.BaseURL.Source)
 	}
 	switch {
 	case vendor == "" || vendor == owner:

@@ -58,7 +58,7 @@ func englishDoctor() map[string]string {
 
 		// endpoint
 		"doctor.endpoint":            "%s, %s (%s)",
-		"doctor.endpoint.none":       "endpoint and network: not looked at",
+		"doctor.endpoint.unsure":     "endpoint and network: not looked at, since the settings that do not hold may decide them",
 		"doctor.model.named":         "model %s (%s)",
 		"doctor.local":               "a local server answers: %s at %s; models: %d (%s)",
 		"doctor.local.next":          "overt -u %s -m %s \"…\"",
@@ -74,6 +74,8 @@ func englishDoctor() map[string]string {
 		"doctor.key.blank.next":      "set it without them: %s",
 		"doctor.key.short":           "the key has %d characters: a secret of fewer than %d is not masked everywhere",
 		"doctor.key.short.next":      "use a longer one, or none where the server wants none",
+		"doctor.key.open":            "the key travels over http, so that everybody on the way can read it",
+		"doctor.key.open.next":       "use https, if the server has it (%s)",
 		"doctor.key.wrong":           "the key is of the wrong vendor: it looks like %s's, and the endpoint is %s's; it was not sent",
 		"doctor.key.wrong.next":      "set a key of %s, or choose the other vendor: --model %s/NAME",
 		"doctor.key.foreign":         "the key looks like %s's, and the endpoint is %s; it was not sent here, though a task would send it",
