@@ -1,8 +1,8 @@
 // Package app builds a running Overt from its configuration: the record of a workspace, the wire to the model, the kit
 // of each task.
 //
-// [Open] gives everything a front end needs to act and read; [OpenRecord] gives what is needed to read alone. The
-// package constructs and does nothing else: it presents nothing and parses no flags. An App may be used by several
+// [Open] gives everything a front end needs to act and read; [OpenRecord] gives what is needed to read alone; [Doctor]
+// examines all of it, since only this package knows every part. It presents nothing and parses no flags. An App may be used by several
 // goroutines.
 package app
 
