@@ -260,8 +260,21 @@ func TestGone(t *testing.T) {
 	if r := p.run("db", "backup").want(t, 1); !strings.Contains(r.err, "overt.db is gone") {
 		t.Errorf("a backup says %q", r.err)
 	}
+	for _, args := range [][]string{{"task", "list"}, {"trace"}, {"task", "pause", "last"}} {
+		if r := p.run(args...).want(t, 1); !strings.Contains(r.err, "overt.db is gone") {
+			t.Errorf("%s says %q", args, r.err)
+		}
+	}
 	if !maps.Equal(before, files(t, dir)) {
 		t.Error("something was changed")
+	}
+	// A task begins a new record, and says once what is left of the old one.
+	s := startStrict(t, "", strictReply{Text: "Anew."}, strictReply{Text: "And on."})
+	if r := p.run("-u", s.URL, "-m", "strict", "hello").want(t, 0); !strings.Contains(r.err, "overt: overt.db was gone, and a new record is begun; 2 exchanges") || !strings.Contains(r.err, backup) {
+		t.Errorf("a task says %q", r.err)
+	}
+	if r := p.run("-u", s.URL, "-m", "strict", "hello again").want(t, 0); strings.Contains(r.err, "gone") {
+		t.Errorf("the next task says %q", r.err)
 	}
 	p.run("db", "restore", backup).want(t, 0)
 	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {

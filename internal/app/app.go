@@ -90,11 +90,12 @@ func folder(state, root string) string {
 // ErrNoRecord says that nothing was ever recorded for a workspace.
 var ErrNoRecord = errors.New("nothing is recorded for this workspace")
 
-// OpenRecord opens what is recorded of a workspace; without a record it makes none, and the error is [ErrNoRecord].
+// OpenRecord opens what is recorded of a workspace; without a record it makes none, and the error is [ErrNoRecord], or says
+// that there was one.
 func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
 	dir := folder(state, root)
-	if _, err := os.Stat(filepath.Join(dir, "overt.db")); errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoRecord
+	if err := present(ctx, dir); err != nil {
+		return nil, err
 	}
 	s, err := store.Open(ctx, store.Options{Dir: dir})
 	if err != nil {
@@ -115,9 +116,10 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, err
 	}
 	learnSecrets(a.mask, o.Config, o.Env)
-	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask}); err != nil {
+	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask, Version: o.Version}); err != nil {
 		return nil, err
 	}
+	a.sayLost()
 	if err := a.build(ctx); err != nil {
 		return nil, errors.Join(err, a.release())
 	}

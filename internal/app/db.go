@@ -6,8 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"overt/internal/config"
 	"overt/internal/store"
 )
 
@@ -48,6 +50,39 @@ func (d *DB) none(ctx context.Context, err error) error {
 		return gone
 	}
 	return ErrNoRecord
+}
+
+// Copies lists the folders beside the record that hold it as it was: backups, and what a restore has set aside. Erasing does not
+// reach them.
+func (d *DB) Copies() ([]string, error) {
+	backups, err := store.Backups(d.dir)
+	if err != nil {
+		return nil, err
+	}
+	out, err := filepath.Glob(filepath.Join(d.dir, "aside", "*"))
+	for _, b := range backups {
+		out = append(out, b.Path)
+	}
+	return out, err
+}
+
+// present makes sure that a folder has a record. Without one the error is [ErrNoRecord], or says that there was one.
+func present(ctx context.Context, dir string) error {
+	_, err := os.Stat(filepath.Join(dir, "overt.db"))
+	return (&DB{dir: dir}).none(ctx, err)
+}
+
+// sayLost makes a notice of a record that was begun anew though there had been one. It is said once.
+func (a *App) sayLost() {
+	l := a.store.Lost()
+	if l == nil {
+		return
+	}
+	n := config.Notice{Code: "db.lost", Args: []any{l.Captures}}
+	if len(l.Backups) > 0 {
+		n = config.Notice{Code: "db.lost.backups", Args: []any{l.Captures, strings.Join(l.Backups, ", ")}}
+	}
+	a.o.Config.Notices = append(a.o.Config.Notices, n)
 }
 
 // ErrNotRebuildable says that more is wrong with a record than what can be made anew.

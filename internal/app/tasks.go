@@ -3,9 +3,7 @@ package app
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"overt/internal/event"
 	"overt/internal/redact"
@@ -27,8 +25,8 @@ type Tasks struct {
 // of Config, which may be nil, the keys.
 func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
 	dir := folder(o.State, o.Root)
-	if _, err := os.Stat(filepath.Join(dir, "overt.db")); errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoRecord
+	if err := present(ctx, dir); err != nil {
+		return nil, err
 	}
 	mask := redact.New() // a reason or title may hold a secret, too
 	learnSecrets(mask, o.Config, o.Env)

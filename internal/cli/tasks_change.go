@@ -106,6 +106,23 @@ func (p *program) act(cmd *cobra.Command, ref string, do func(context.Context, *
 	return do(ctx, tasks, t)
 }
 
+// sayCopies says where a task that was erased may still stand.
+func (p *program) sayCopies() error {
+	root, err := p.rootDir()
+	if err != nil {
+		return err
+	}
+	state, err := p.state()
+	if err != nil {
+		return err
+	}
+	copies, err := app.OpenDB(state, root, p.Version).Copies()
+	if err == nil && len(copies) > 0 {
+		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("task.rm.copies", strings.Join(copies, ", "))))
+	}
+	return err
+}
+
 func (p *program) eraseCommand() *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
@@ -113,7 +130,7 @@ func (p *program) eraseCommand() *cobra.Command {
 		Long: `Erase a task for good: its messages, what was sent and received, outputs and
 title. The numbers of its facts stay, with their times. It is refused while
 anybody is at work in the workspace, and while forks begin with its messages.
-Backups that were made before are not touched.`,
+Backups that were made before are not touched, and named.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usageError{errors.New(p.say.Say("task.rm.which"))}
@@ -130,8 +147,8 @@ Backups that were made before are not touched.`,
 				if err := tasks.Session.Do(ctx, "", t.ID, session.Erase{}); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintln(p.Out, p.say.Say("task.rm.done", t.ID))
-				return err
+				fmt.Fprintln(p.Out, p.say.Say("task.rm.done", t.ID))
+				return p.sayCopies()
 			})
 		},
 	}

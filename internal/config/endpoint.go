@@ -65,16 +65,13 @@ func (r *resolver) endpoint() {
 	if c.KeyCommand.set() && r.user.values[APIKey].set() {
 		r.bad(&Error{Code: "config.file.two_keys", Args: []any{"the file"}, Path: c.KeyCommand.Source.Name, Line: c.KeyCommand.Source.Line, Column: 1})
 	}
-	switch {
-	case c.BaseURL.Value != "":
+	if c.BaseURL.Value != "" {
 		r.given()
-	default:
-		if !r.named() && !r.selected() {
-			some, more := variables()
-			r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
-			r.key(Preset{}, Entry{})
-			return
-		}
+	} else if !r.named() && !r.selected() {
+		some, more := variables()
+		r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
+		r.key(Preset{}, Entry{})
+		return
 	}
 	if v, ok := r.src.Env(openAIBaseURL); ok && v != "" && origin(v) == "" && c.Preset.Name == "openai" && c.BaseURL.Source.Layer <= Vendor {
 		r.bad(&Error{Code: "config.base_url", Args: []any{Source{Layer: Environment, Name: openAIBaseURL}}})
@@ -95,10 +92,8 @@ func (r *resolver) given() {
 		}
 	}
 	for _, p := range r.presets() {
-		if p.serves(c.BaseURL.Value) && (!p.Local() || c.Provider != "") {
-			if !p.Local() {
-				c.Provider = p.Name
-			}
+		if !p.Local() && p.serves(c.BaseURL.Value) {
+			c.Provider = p.Name
 			r.take(Entry{}, p)
 			return
 		}
@@ -145,7 +140,7 @@ func (r *resolver) selected() bool {
 	for _, p := range all {
 		name := p.Variable
 		if v, ok := r.src.Env(name); name == "" || !ok || v == "" {
-			if p.Name != "openai" || p.BaseURL == Presets()[1].BaseURL {
+			if !p.moved() || p.Local() {
 				continue
 			}
 			name = openAIBaseURL
@@ -182,8 +177,11 @@ func (r *resolver) use(e Entry, p Preset) {
 		c.Provider = e.Name
 	}
 	from := Source{Layer: BuiltIn, Name: p.Name}
-	if p.Name == "openai" && p.BaseURL != Presets()[1].BaseURL {
+	if p.moved() {
 		from = Source{Layer: Vendor, Name: openAIBaseURL}
+		if p.Local() {
+			from.Name = ollamaHost
+		}
 	}
 	c.BaseURL = or(e.BaseURL, Setting{Value: p.BaseURL, Source: from})
 	c.BaseURL.Key = BaseURL

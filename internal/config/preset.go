@@ -19,6 +19,12 @@ type Preset struct {
 // Local tells whether the preset is a server on this machine.
 func (p Preset) Local() bool { return p.Variable == "" }
 
+// moved tells whether a variable gives the preset another address than its own.
+func (p Preset) moved() bool {
+	own, _ := preset(p.Name)
+	return p.BaseURL != own.BaseURL
+}
+
 // Presets lists the known endpoints; the first whose variable is set is taken where nothing is configured.
 //
 // Base URLs and variables are from the vendors' documents as of autumn 2026. Default models are DeepSeek's by choice, and

@@ -113,6 +113,7 @@ func english() map[string]string {
 		"task.rm.yes":          "nobody can be asked; pass --yes to erase it for good",
 		"task.rm.no":           "nothing was erased",
 		"task.rm.done":         "%s is erased",
+		"task.rm.copies":       "what was copied before may still hold it: %s",
 
 		// usage
 		"usage.by":        "--by is %q; it must be one of %s",
@@ -259,6 +260,8 @@ func english() map[string]string {
 		"db.check.damaged": "the record is damaged; `overt db status` lists backups, `overt db restore BACKUP` puts one in its place",
 		"db.check.derived": "only what is made from the facts is damaged; `overt db check --rebuild` makes it anew",
 		"db.rebuilt":       "rebuilt from the facts; as it was before: %s",
+		"db.lost":          "overt.db was gone, and a new record is begun; %d exchanges of the old one are still kept, there is no backup",
+		"db.lost.backups":  "overt.db was gone, and a new record is begun; %d exchanges of the old one are still kept, backups (overt db restore): %s",
 		"db.restored":      "restored %s facts from %s",
 		"db.aside":         "what was here before: %s",
 		"db.dry":           "dry run: nothing was removed",
