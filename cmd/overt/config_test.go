@@ -187,7 +187,7 @@ func TestEndpoints(t *testing.T) {
 			}
 			for _, text := range append([]string{tt.File, tt.Flags["api_key"]}, p.env...) {
 				for _, word := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`"= ,{}`, r) }) {
-					if strings.HasPrefix(word, "key-") {
+					if strings.Contains(word, "key-") {
 						keys[word] = true
 					}
 				}
@@ -367,5 +367,26 @@ func TestLocalServerIsNamed(t *testing.T) {
 	p.run("-m", "ollama/only-one", "hi").want(t, 0)
 	if got := net.take(); len(got) != 1 || got[0].path != "/v1/chat/completions" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestMistypedProvider: what is meant for a server of one's own goes nowhere when its name is mistyped, and check and doctor say so.
+func TestMistypedProvider(t *testing.T) {
+	net := startEveryHost(t)
+	p := newPlace(t)
+	p.env = append(p.env, "HTTPS_PROXY="+net.addr, "SSL_CERT_FILE="+net.ca, "DEEPSEEK_API_KEY=key-d-0123456789")
+	p.write("mine.json", `{"model": "work/big-model", "providers": {"wrok": {"base_url": "https://w.example/v1"}}}`)
+	for _, args := range [][]string{{"hello"}, {"config", "check"}, {"doctor"}} {
+		want := 3
+		if args[0] == "doctor" {
+			want = 1
+		}
+		r := p.run(append([]string{"-c", "mine.json"}, args...)...).want(t, want)
+		if !strings.Contains(r.out+r.err, `there is no provider "work"; there are wrok, deepseek, `) {
+			t.Errorf("%v: %s%s", args, r.out, r.err)
+		}
+	}
+	for _, q := range net.take() {
+		t.Errorf("%s %s", q.host, q.path)
 	}
 }

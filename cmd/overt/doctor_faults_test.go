@@ -192,7 +192,7 @@ func TestDoctorFaultsOfRecords(t *testing.T) {
 		plant func(t *testing.T, dir string)
 		fault
 	}{
-		"none": {func(*testing.T, string) {}, fault{check: "database", status: "ok", text: "overt.db (form "}},
+		"none": {func(*testing.T, string) {}, fault{check: "database", status: "ok", text: "overt.db opens (form "}},
 		"locked": {func(t *testing.T, dir string) {
 			does(t, sqlite(t, dir, "overt.db"), `BEGIN IMMEDIATE`)
 		}, fault{check: "database", status: "problem", text: "overt.db locked for 5 seconds", next: fmt.Sprintf("see what process %d does", os.Getpid()), exit: 1, slow: true}},

@@ -101,6 +101,9 @@ func networkFaults() map[string]fault {
 		"no list alone": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(map[bool]int{true: 405, false: 404}[r.URL.Path == "/v1/chat/completions"])
 		}), check: "answer", status: "unknown", text: "lists no models", keyed: true},
+		"no list, no HEAD": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(map[bool]int{true: 501, false: 404}[r.Method == http.MethodHead])
+		}), check: "answer", status: "warning", text: "lists no models", next: "the path of the base URL is wrong", keyed: true},
 		"a web page": {shop: plain(answers(200, "text/html", "<html>welcome</html>")), check: "answer", status: "problem", text: "a web page", next: "usually ends in /v1", exit: 1, keyed: true},
 		"no JSON":    {shop: plain(answers(200, "text/plain", "hello")), check: "answer", status: "problem", text: "no JSON", next: "usually ends in /v1", exit: 1, keyed: true},
 		"in trouble": {shop: plain(answers(503, "application/json", `{"error":{"message":"Loading model"}}`)), check: "answer", status: "problem", text: "HTTP 503", next: "try again", exit: 1, keyed: true},

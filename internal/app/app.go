@@ -215,15 +215,14 @@ func (a *App) model(ctx context.Context) (string, error) {
 		return c.Model.Value, nil
 	}
 	list, err := provider.Models(ctx, a.client.HTTP(), c.BaseURL.Value, c.APIKey.Value)
-	detail := strings.Join(list, ", ")
 	switch {
 	case err != nil:
-		detail = a.mask.String(err.Error())
+		return "", &config.Error{Code: "config.no_list", Args: []any{c.Provider, a.mask.String(err.Error())}, Hint: "config.no_list.hint", HintArgs: []any{"overt doctor"}}
 	case len(list) == 1:
 		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{list[0], c.Provider}})
 		return list[0], nil
 	}
-	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, detail}, Hint: "config.no_model.hint"}
+	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, strings.Join(list, ", ")}, Hint: "config.no_model.hint"}
 }
 
 // kit is what a task runs with.

@@ -85,6 +85,9 @@ func (a *App) sayLost() {
 	a.o.Config.Notices = append(a.o.Config.Notices, n)
 }
 
+// ErrNotRestoring says that a backup is to be named, since no restore was interrupted.
+var ErrNotRestoring = store.ErrNotRestoring
+
 // ErrNotRebuildable says that more is wrong with a record than what can be made anew.
 var ErrNotRebuildable = errors.New("more than the tables that are made from the facts is damaged, so they were not rebuilt; restore a backup")
 

@@ -116,7 +116,11 @@ func (j *journey) absent(ctx context.Context, status int) {
 	if err == nil {
 		u.User = nil
 		if s := j.prober.Look(ctx, http.MethodHead, u.String(), nil); s.Status != 0 && s.Status != http.StatusNotFound {
-			j.f.unknown("doctor.answer.no_models", status)
+			if s.Status == http.StatusNotImplemented { // which says nothing about the path
+				j.f.warn("doctor.answer.no_models", status).next("doctor.answer.no_models.next", j.c.BaseURL.Source)
+			} else {
+				j.f.unknown("doctor.answer.no_models", status)
+			}
 			return
 		}
 	}
@@ -158,6 +162,9 @@ func (j *journey) elsewhere(ctx context.Context) string {
 func (j *journey) list(models []string) {
 	name, source := j.c.Model.Value, j.c.Model.Source
 	some := strings.Join(models[:min(len(models), 5)], ", ")
+	if len(models) > 5 {
+		some += ", …"
+	}
 	switch {
 	case name == "" && len(models) == 1:
 		j.f.ok("doctor.model.only", models[0])

@@ -29,6 +29,9 @@ func (a *App) runKeyCommand(ctx context.Context) error {
 		bad.Args[1] = err
 	case key != "":
 		c.APIKey = config.Setting{Key: config.APIKey, Value: key, Source: c.KeyCommand.Source}
+		if e := c.CheckKey(); e != nil {
+			return e
+		}
 		return nil
 	}
 	return bad

@@ -91,6 +91,8 @@ type program struct {
 	say   i18n.Printer
 	flags flags
 	conf  *config.Config // in force, once it is resolved
+	// command is what was run, as "overt task list".
+	command string
 	// processors says that all processors are in use, or as many as the person wants.
 	processors bool
 }
@@ -105,7 +107,9 @@ func Main(args []string, sys System) int {
 	cmd.SetIn(sys.In)
 	cmd.SetOut(sys.Out)
 	cmd.SetErr(sys.Err)
-	return p.status(cmd.ExecuteContext(ctx))
+	ran, err := cmd.ExecuteContextC(ctx)
+	p.command = ran.CommandPath()
+	return p.status(err)
 }
 
 func (p *program) root() *cobra.Command {

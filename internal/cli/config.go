@@ -67,6 +67,9 @@ func (p *program) known(least, most int) cobra.PositionalArgs {
 		if len(args) < least || most > 0 && len(args) > most {
 			return usageError{errors.New(p.say.Say("config.key"))}
 		}
+		if strings.HasPrefix(args[0], "providers") {
+			return &config.Error{Code: "config.providers", Args: []any{p.places().Config}, Usage: true}
+		}
 		if !slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Name == args[0] }) {
 			return &config.Error{Code: "config.unknown", Args: []any{args[0]}, Hint: "config.unknown.hint", Usage: true}
 		}
@@ -95,16 +98,21 @@ func (p *program) resolved() (*config.Config, error) {
 		return nil, err
 	}
 	c, err := config.Resolve(src)
-	if err == nil {
-		_, err = app.Rules(c)
+	if _, bad := app.Rules(c); bad != nil {
+		if e, ok := errors.AsType[*config.Error](bad); ok {
+			c.Problems = append(c.Problems, e)
+		}
+		if err == nil {
+			err = bad
+		}
 	}
 	return c, err
 }
 
-// shownAnyway is the configuration for those who only look at it: that there is no model yet is a notice, not an error.
+// shownAnyway is the configuration for those who only look at it: that there is no endpoint to go to is a notice, not an error.
 func (p *program) shownAnyway() (*config.Config, error) {
 	c, err := p.resolved()
-	if e, ok := errors.AsType[*config.Error](err); ok && (e.Code == "config.no_key" || e.Code == "config.preset_key") && c != nil {
+	if e, ok := errors.AsType[*config.Error](err); ok && c != nil && slices.Contains([]string{"config.no_key", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code) {
 		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(e).text))
 		return c, nil
 	}
@@ -244,10 +252,11 @@ func (p *program) configPath() error {
 
 func (p *program) checkConfig() error {
 	c, err := p.resolved()
-	if c != nil {
-		for _, bad := range c.Problems[min(1, len(c.Problems)):] { // the first one is the error
+	if c != nil && len(c.Problems) > 1 {
+		for _, bad := range c.Problems {
 			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(bad).text))
 		}
+		return exit(statusConfig)
 	}
 	if err != nil {
 		return err
@@ -291,15 +300,46 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 	if err != nil {
 		return err
 	}
+	if err := holds(name, values); err != nil {
+		return err
+	}
+	before := p.inFile(doc, name)
 	if err := replaceFile(places.Config, text); err != nil {
 		return &config.Error{Code: "config.file.write", Args: []any{reason(err)}, Path: places.Config}
 	}
+	said := "config.set.done"
 	if unset {
-		fmt.Fprintln(p.Err, p.say.Say("config.unset.done", name, places.Config))
-	} else {
-		fmt.Fprintln(p.Err, p.say.Say("config.set.done", name, places.Config))
+		said = "config.unset.done"
 	}
+	fmt.Fprintln(p.Err, visible(p.say.Say(said, name, places.Config, before)))
 	return nil
+}
+
+// holds makes sure that rules are rules, before a file has them in which nothing would run any more.
+func holds(name string, values []string) error {
+	var c config.Config
+	for _, v := range values {
+		s := config.Setting{Key: name, Value: v, Source: config.Source{Layer: config.Flag}}
+		switch name {
+		case config.Allow:
+			c.Allow = append(c.Allow, s)
+		case config.Deny:
+			c.Deny = append(c.Deny, s)
+		}
+	}
+	_, err := app.Rules(&c)
+	return err
+}
+
+// inFile is what a file says of a setting, for people.
+func (p *program) inFile(doc *config.Document, name string) string {
+	c, _ := config.Resolve(config.Sources{User: doc, Env: p.Env}) // as far as it holds
+	for _, s := range c.Settings {
+		if s.Key == name && s.Source.Layer == config.User {
+			return p.value(s.Setting)
+		}
+	}
+	return "-"
 }
 
 // replaceFile puts a whole file in the place of another: a reader sees the old or the new one. A link stays, and so do the

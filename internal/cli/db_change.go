@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -56,7 +58,8 @@ func (p *program) dbRestoreCommand() *cobra.Command {
 		Long: `Put a backup in the place of the record. BACKUP is a folder, or the name of one
 that "overt db status" lists. The backup is checked first; the present files are
 moved to a folder that is named, and nothing is removed. Nobody may be at work
-here, or have the record open.
+here, or have the record open. A task that was erased after the backup was made
+comes back with it.
 
 Without BACKUP a restore that was interrupted is finished.`,
 		Args: func(cmd *cobra.Command, args []string) error { return usage(cobra.MaximumNArgs(1)(cmd, args)) },
@@ -72,6 +75,9 @@ Without BACKUP a restore that was interrupted is finished.`,
 				}
 			}
 			r, err := db.Restore(cmd.Context(), backup, force)
+			if errors.Is(err, app.ErrNotRestoring) {
+				return p.whichBackup(cmd.Context(), db)
+			}
 			if err != nil {
 				return err
 			}
@@ -177,4 +183,22 @@ func parseSize(s string) (int64, error) {
 		err = strconv.ErrRange
 	}
 	return n << shift, err
+}
+
+// whichBackup names the backups that there are.
+func (p *program) whichBackup(ctx context.Context, db *app.DB) error {
+	st, err := db.Status(ctx)
+	if err != nil && !errors.Is(err, app.ErrNoRecord) {
+		return err
+	}
+	var names []string
+	if st != nil {
+		for _, b := range st.Backups {
+			names = append(names, filepath.Base(b.Path))
+		}
+	}
+	if len(names) == 0 {
+		return usageError{errors.New(p.say.Say("db.restore.none"))}
+	}
+	return usageError{errors.New(p.say.Say("db.restore.which", strings.Join(names, ", ")))}
 }

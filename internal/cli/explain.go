@@ -32,7 +32,7 @@ func (p *program) explain(err error) message {
 	)
 	switch {
 	case errors.As(err, &bad):
-		return message{p.say.Say("usage.error", bad.error), p.say.Say("usage.hint"), statusUsage}
+		return message{p.say.Say("usage.error", bad.error), p.say.Say("usage.hint", p.command), statusUsage}
 	case errors.As(err, &conf):
 		m := message{text: conf.At() + p.say.Say(conf.Code, conf.Args...), status: statusConfig}
 		if conf.Hint != "" {

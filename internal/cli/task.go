@@ -81,11 +81,15 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 
 // meant stops a mistyped command before it becomes a prompt, and costs money. Words after "--" are always a prompt.
 func (p *program) meant(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 || len(args[0]) < 4 || cmd.ArgsLenAtDash() >= 0 || strings.ContainsAny(args[0], " \n") {
+	if len(args) == 0 || len(args[0]) < 4 || cmd.ArgsLenAtDash() >= 0 || strings.ContainsAny(args[0], " \n") {
 		return nil
 	}
-	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
-		return usageError{errors.New(p.say.Say("usage.meant", like[0], args[0]))}
+	for _, like := range cmd.SuggestionsFor(args[0]) {
+		command := append([]string{like}, args[1:]...)
+		// With more words it is a command only if the next one is one of its own.
+		if found, _, err := cmd.Find(command); len(args) == 1 || err == nil && found.Name() == args[1] {
+			return usageError{errors.New(p.say.Say("usage.meant", strings.Join(command, " "), strings.Join(args, " ")))}
+		}
 	}
 	return nil
 }

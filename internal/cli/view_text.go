@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -177,6 +178,9 @@ func (v *textView) failed(d event.RunFailed, task string) {
 		if v.p.say.Has(hint) {
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(hint))
 		}
+	}
+	if d.Class == "network" || d.Class == "redirect" || strings.HasPrefix(d.Class, "auth") || d.HTTP == http.StatusNotFound {
+		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("run.hint.look", "overt doctor"))
 	}
 }
 

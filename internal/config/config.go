@@ -60,6 +60,8 @@ type Setting struct {
 	Value  string
 	List   []string // of keys of kind List and Command
 	Source Source
+
+	lines []int // of the elements of List in a file
 }
 
 // set tells whether there is a value.
@@ -242,8 +244,12 @@ func (r *resolver) resolve(k Key) {
 			if len(s.List) > 0 || i == len(all)-1 && i == 0 {
 				r.c.Settings = append(r.c.Settings, Explained{Setting: s})
 			}
-			for _, rule := range s.List {
-				r.rule(k, Setting{Key: k.Name, Value: rule, Source: s.Source})
+			for i, rule := range s.List {
+				one := Setting{Key: k.Name, Value: rule, Source: s.Source}
+				if len(s.lines) > 0 {
+					one.Source.Line = s.lines[i]
+				}
+				r.rule(k, one)
 			}
 		}
 		return

@@ -173,7 +173,7 @@ func TestFileErrors(t *testing.T) {
 		"an entry's key":     {`{"providers": {"a": {"base_url": "http://x", "tools": true}}}`, "/c.json:1:46: ", "config.file.entry_key"},
 		"an entry's URL":     {`{"providers": {"a": {"model": "x"}}}`, "/c.json:1:16: ", "config.file.entry_url"},
 		"an entry's two":     {`{"providers": {"a": {"base_url": "http://x", "api_key": "1", "api_key_command": ["x"]}}}`, "/c.json:1:16: ", "config.file.two_keys"},
-		"no section":         {`{"retention": 5}`, "/c.json:1:2: ", "config.file.unknown"},
+		"no section":         {`{"retention": 5}`, "/c.json:1:2: ", "config.file.unknown.like"},
 		"no such section":    {`{"retention": {"x": 5}}`, "/c.json:1:16: ", "config.file.unknown"},
 	} {
 		t.Run(name, func(t *testing.T) {

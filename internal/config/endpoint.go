@@ -68,9 +68,10 @@ func (r *resolver) endpoint() {
 	if c.BaseURL.Value != "" {
 		r.given()
 	} else if !r.named() && !r.selected() {
-		some, more := variables()
-		r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
 		r.key(Preset{}, Entry{})
+		if some, more := variables(); !r.stranger(Preset{}) && len(c.Problems) == 0 { // which may have kept one out
+			r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
+		}
 		return
 	}
 	if v, ok := r.src.Env(openAIBaseURL); ok && v != "" && origin(v) == "" && c.Preset.Name == "openai" && c.BaseURL.Source.Layer <= Vendor {
@@ -132,7 +133,9 @@ func (r *resolver) selected() bool {
 	c := r.c
 	all := r.presets()
 	if r.user.values[APIKey].set() || r.user.values[APIKeyCommand].set() {
-		r.use(r.entry(all[0].Name), all[0])
+		p := all[r.first(r.user.values[APIKey].Value)]
+		r.use(r.entry(p.Name), p)
+		r.stranger(p)
 		return true
 	}
 	var chosen *Preset
@@ -152,12 +155,40 @@ func (r *resolver) selected() bool {
 		chosen, by = &p, name
 	}
 	if chosen == nil && c.APIKey.Value != "" {
-		chosen = &all[0]
+		chosen = &all[r.first(c.APIKey.Value)]
 	}
 	if chosen == nil {
 		return false
 	}
 	r.use(r.entry(chosen.Name), *chosen)
+	r.stranger(*chosen)
+	return true
+}
+
+// first is the place of the preset that a key alone stands for: its vendor's, where it begins as no other's does, else the
+// first.
+func (r *resolver) first(key string) int {
+	vendor := VendorOf(key)
+	return max(0, slices.IndexFunc(Presets(), func(p Preset) bool { return p.Name == vendor }))
+}
+
+// stranger keeps a model that names a provider which is not there from another one, whose models have no "/" in their names:
+// what is meant for a server of one's own must not go to whichever vendor's variable is set.
+func (r *resolver) stranger(p Preset) bool {
+	name, _, ok := strings.Cut(r.c.Model.Value, "/")
+	if !ok || p.Name != "" && (p.Model == "" || strings.Contains(p.Model, "/")) {
+		return false
+	}
+	var names []string
+	for _, e := range r.user.providers {
+		names = append(names, e.Name)
+	}
+	for _, p := range Presets() {
+		if !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	r.bad(&Error{Code: "config.no_provider", Args: []any{name, strings.Join(names, ", ")}, Hint: "config.no_provider.hint", Source: r.c.Model.Source})
 	return true
 }
 
@@ -210,6 +241,9 @@ func (r *resolver) take(e Entry, p Preset) {
 		if !own.Local() && own.serves(c.BaseURL.Value) && !c.APIKey.set() && !c.KeyCommand.set() {
 			r.bad(&Error{Code: "config.preset_key", Args: []any{own.Name, own.Variable}, Hint: "config.no_key.hint"})
 		}
+	}
+	if e := c.CheckKey(); e != nil {
+		r.bad(e)
 	}
 }
 
@@ -271,5 +305,15 @@ func (r *resolver) home() string {
 			return p.BaseURL
 		}
 	}
-	return Presets()[0].BaseURL
+	return Presets()[r.first(r.user.values[APIKey].Value)].BaseURL
+}
+
+// CheckKey makes sure that the key is not one of another vendor than the one whose own address the endpoint is. Resolve has
+// done so; a key that a program gave afterwards is to be checked before it is sent.
+func (c *Config) CheckKey() *Error {
+	owner, vendor := Owner(c.BaseURL.Value), VendorOf(c.APIKey.Value)
+	if owner == "" || vendor == "" || owner == vendor {
+		return nil
+	}
+	return &Error{Code: "config.wrong_key", Args: []any{c.APIKey.Source, vendor, owner}, Hint: "config.wrong_key.hint", HintArgs: []any{owner, vendor}, Source: c.APIKey.Source}
 }

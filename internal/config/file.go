@@ -168,8 +168,12 @@ func isSection(prefix string) bool {
 
 // unknown names the key that may have been meant.
 func (p *parser) unknown(at int, name string) {
-	if like := nearest(name); like != "" {
-		p.fail(at, "config.file.unknown.like", name, like)
+	names := []string{"providers"}
+	for _, k := range Keys() {
+		names = append(names, k.Name)
+	}
+	if like := Nearest(name, names, 1); len(like) > 0 {
+		p.fail(at, "config.file.unknown.like", name, like[0])
 		return
 	}
 	p.fail(at, "config.file.unknown", name)
@@ -191,12 +195,18 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 	var fits bool
 	switch key.Kind {
 	case List, Command:
-		var list []string
-		list, fits = p.list(v)
-		s.List = list
-		fits = fits && (key.Kind != Command || len(list) > 0 && list[0] != "")
+		known := len(p.bad)
+		s.List, s.lines, fits = p.list(v)
+		if len(p.bad) > known { // what is wrong has been said
+			return s, false
+		}
+		fits = fits && (key.Kind != Command || len(s.List) > 0 && s.List[0] != "")
 	default:
+		known := len(p.bad)
 		s.Value, fits = p.scalar(v, key)
+		if len(p.bad) > known {
+			return s, false
+		}
 	}
 	if !fits {
 		p.fail(v.StartOffset, "config.file.type", key.Name, Form(key))
@@ -228,23 +238,24 @@ func (p *parser) scalar(v hujson.Value, key Key) (string, bool) {
 	return "", false
 }
 
-func (p *parser) list(v hujson.Value) ([]string, bool) {
+// list reads a list of texts, and the line of each.
+func (p *parser) list(v hujson.Value) (out []string, lines []int, ok bool) {
 	array, ok := v.Value.(*hujson.Array)
 	if !ok {
-		return nil, false
+		return nil, nil, false
 	}
-	out := make([]string, 0, len(array.Elements))
 	for _, e := range array.Elements {
 		if l, ok := e.Value.(hujson.Literal); !ok || l.Kind() != '"' {
-			return nil, false
+			return nil, nil, false
 		}
 		s, ok := p.expand(e, text(e))
 		if !ok {
-			return nil, false
+			return nil, nil, false
 		}
-		out = append(out, s)
+		line, _ := position(p.doc.Text, e.StartOffset)
+		out, lines = append(out, s), append(lines, line)
 	}
-	return out, true
+	return out, lines, true
 }
 
 // variable is ${NAME}; $${NAME} stands for the text ${NAME}.
@@ -335,17 +346,6 @@ func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 		p.fail(at, "config.file.two_keys", "providers."+name)
 	}
 	p.out.providers = append(p.out.providers, e)
-}
-
-// nearest is the key that differs least from a name, "" if none comes near.
-func nearest(name string) string {
-	best, like := 3, ""
-	for _, k := range append(Keys(), Key{Name: "providers"}) {
-		if d := distance(name, k.Name); d < best {
-			best, like = d, k.Name
-		}
-	}
-	return like
 }
 
 // distance is the edit distance of Levenshtein, in bytes.

@@ -66,7 +66,7 @@ func TestSet(t *testing.T) {
 			if tt.values == nil && strings.Contains(string(got), `"`+tt.key+`"`) {
 				t.Errorf("%s is still there:\n%s", tt.key, got)
 			}
-			if _, err := config.Resolve(config.Sources{User: &config.Document{Path: "/c.json", Text: got}, Env: env(m{"OPENAI_API_KEY": "k"})}); err != nil {
+			if _, err := config.Resolve(config.Sources{User: &config.Document{Path: "/c.json", Text: got}, Env: env(m{"GROQ_API_KEY": "k"})}); err != nil {
 				t.Errorf("the new file does not hold: %v", err)
 			}
 		})

@@ -354,9 +354,9 @@ func (d *database) explain(err error) error {
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another process has kept %s locked for %v; try again: %w", d.path, busyTimeout, err)
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s is no database; restore a backup over it (overt db restore), or move it away: %w", d.path, err)
+		return fmt.Errorf("%s is no database; restore a backup over it (overt db status lists them), or move it away: %w", d.path, err)
 	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%s is damaged; see what is left (overt db check), and restore a backup over it (overt db restore): %w", d.path, err)
+		return fmt.Errorf("%s is damaged; see what is left (overt db check), and restore a backup over it (overt db status lists them): %w", d.path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		return fmt.Errorf("%s can't be written; check the rights of the folder: %w", d.path, err)
 	}
