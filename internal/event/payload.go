@@ -264,12 +264,18 @@ type ToolDecided struct {
 	Preview string   `json:"preview,omitempty"` // command or diff
 	Unasked bool     `json:"unasked,omitempty"` // denied because nobody could be asked
 	By      string   `json:"by,omitempty"`      // the question whose answer made Rule
+	// Of a command only: its grade (low, medium, high), the one that the model gave it, why, and what it is found to do.
+	Grade    string   `json:"grade,omitempty"`
+	OwnGrade string   `json:"own_grade,omitempty"`
+	Risk     []string `json:"risk,omitempty"`
+	Found    []Effect `json:"found,omitempty"`
 }
 
 // Effect is what a call would do to something.
 type Effect struct {
-	Kind   string `json:"kind"` // read, write, run
-	Target string `json:"target"`
+	Kind       string `json:"kind"` // read, write, run; of what is found in a command also delete, fetch, send, elevate
+	Target     string `json:"target"`
+	Reversible bool   `json:"reversible,omitempty"` // of what is found in a command: a copy of the workspace is enough to put it back
 }
 
 // ToolStarted is the intent; it is committed before the effect. Barrier unless ReadOnly.
@@ -330,6 +336,9 @@ type QuestionAsked struct {
 	Reasons  []string `json:"reasons,omitempty"`
 	Intent   string   `json:"intent,omitempty"` // why, in the model's words
 	Rule     string   `json:"rule,omitempty"`   // what the answers that last are about
+	Grade    string   `json:"grade,omitempty"`  // of a command
+	Risk     []string `json:"risk,omitempty"`   // why it has that grade
+	Found    []Effect `json:"found,omitempty"`  // what a command is found to do
 }
 
 // QuestionAnswered is what the person said. Choice void: the run ended first; none: nobody is there to answer any more.
