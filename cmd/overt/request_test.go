@@ -39,7 +39,7 @@ func TestModelsLanguage(t *testing.T) {
 			{Name: "read_file", Args: "{\"path"},
 			{Name: "read_file", Args: map[string]any{"path": "none"}},
 			{Name: "list_files"},
-			{Name: "run_command", Args: map[string]any{"command": "true"}},
+			{Name: "run_command", Args: map[string]any{"command": "touch ran"}},
 		}},
 		{Text: "Half", Finish: "length"},
 		{Text: "Done."},

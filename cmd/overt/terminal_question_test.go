@@ -224,7 +224,7 @@ func TestTerminalDiff(t *testing.T) {
 
 // TestTerminalLongCommand: a command is shown whole, and a short one once.
 func TestTerminalLongCommand(t *testing.T) {
-	s := startStrict(t, "", runs("echo begin"+strings.Repeat("\n#", 60)+"\ntouch end", "echo short\n"), strictReply{Text: "No."})
+	s := startStrict(t, "", runs("echo begin"+strings.Repeat("\n#", 60)+"\ntouch end", "touch short\n"), strictReply{Text: "No."})
 	p := newPlace(t)
 	x := p.terminal(t, "-u", s.URL, "-m", "strict", "do it")
 	x.shows("run_command  echo begin …")
@@ -232,7 +232,7 @@ func TestTerminalLongCommand(t *testing.T) {
 	x.shows("│ touch end")
 	x.shows("run this command? yes, no (Ctrl-C) or never: ")
 	x.types("no\r")
-	x.shows("echo short")
+	x.shows("touch short")
 	from := x.seen
 	x.shows("always, never or pattern: ")
 	if again := x.out.String()[from:x.seen]; strings.Contains(again, "│") {

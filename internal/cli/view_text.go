@@ -366,6 +366,9 @@ func denied(d event.ToolDecided) denial {
 		a.Effects = append(a.Effects, policy.Effect{Kind: policy.EffectKind(e.Kind), Target: e.Target})
 		out.What = e.Target
 	}
+	if d.Grade != "" {
+		a.Risk = &policy.Risk{Grade: policy.Grade(d.Grade)}
+	}
 	if d.Unasked {
 		out.Allow = policy.Suggest(a)
 	}

@@ -14,6 +14,8 @@ const (
 	ReasonProtected = "protected" // the path is one that others run or obey later
 	ReasonSecret    = "secret"    // the path is one that usually holds credentials
 	ReasonCommand   = "command"   // no rule covers the command
+	ReasonLow       = "low"       // the command only reads
+	ReasonHigh      = "high"      // no allow rule covers a command of grade high
 	ReasonUnparsed  = "unparsed"  // the command can't be read as shell
 	ReasonUnclear   = "unclear"   // what the command runs is known only when it runs, and a rule may forbid it
 	ReasonHidden    = "hidden"    // the command holds characters that a person would not see
@@ -24,14 +26,17 @@ const (
 //
 // Deny rules come first, then what the plan profile forbids, then ask rules, also where nobody can say whether one
 // covers a command. Below full, protected and secret paths ask unless an allow rule names exactly that path, or the
-// whole command that holds it. Then allow rules, then the profile. A profile that is not known is taken for ask.
+// whole command that holds it; a command of grade low only reads, and what it reads is known, so its words do not count.
+// Then allow rules, which never cover a command of grade high, then the profile. A profile that is not known is taken
+// for ask.
 func Decide(r Rules, a Action) Decision {
 	if len(a.Effects) == 0 {
 		return decideBare(r, a)
 	}
 	var out Decision
+	risk, _ := a.Graded()
 	for _, e := range a.Effects {
-		d := decideEffect(r, a.Tool, e)
+		d := decideEffect(r, a.Tool, e, risk.Grade)
 		switch {
 		case out.Verdict == "" || strictness(d.Verdict) > strictness(out.Verdict):
 			out = d
@@ -71,7 +76,7 @@ func decideBare(r Rules, a Action) Decision {
 	return Decision{Allow, "", []string{ReasonNoEffect}}
 }
 
-func decideEffect(r Rules, tool string, e Effect) Decision {
+func decideEffect(r Rules, tool string, e Effect, grade Grade) Decision {
 	find := func(v Verdict, match func(Rule) bool) (Rule, bool) {
 		i := slices.IndexFunc(r.List, func(rule Rule) bool { return rule.Verdict == v && match(rule) })
 		if i < 0 {
@@ -80,18 +85,20 @@ func decideEffect(r Rules, tool string, e Effect) Decision {
 		return r.List[i], true
 	}
 	forbids := func(rule Rule) bool { return rule.forbids(tool, e) }
-	allows := func(rule Rule) bool { return rule.allows(tool, e) }
+	high := e.Kind == Run && grade == High
+	low := e.Kind == Run && grade == Low
+	allows := func(rule Rule) bool { return !high && rule.allows(tool, e) }
 
 	if rule, ok := find(Deny, forbids); ok {
 		return Decision{Deny, rule.Text, []string{ReasonDenyRule}}
 	}
-	if r.Profile == Plan && e.Kind != Read {
+	if r.Profile == Plan && e.Kind != Read && !low {
 		return Decision{Deny, "", []string{ReasonPlan}}
 	}
 	if rule, ok := find(Ask, forbids); ok {
 		return Decision{Ask, rule.Text, []string{ReasonAskRule}}
 	}
-	exact := func(rule Rule) bool { return rule.allows(tool, e) && (rule.names(e.Target) || rule.whole(tool, e)) }
+	exact := func(rule Rule) bool { return allows(rule) && (rule.names(e.Target) || rule.whole(tool, e)) }
 	if rule, ok := find(Allow, exact); ok {
 		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
 	}
@@ -101,13 +108,16 @@ func decideEffect(r Rules, tool string, e Effect) Decision {
 	if r.Profile == Full {
 		return Decision{Allow, "", []string{ReasonFull}}
 	}
-	if reason := sensitive(e); reason != "" {
+	if reason := sensitive(e); reason != "" && !low {
 		return Decision{Ask, "", askReasons(reason, e)}
 	}
 	if rule, ok := find(Allow, allows); ok {
 		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
 	}
-	return decideProfile(r.Profile, e)
+	if high {
+		return Decision{Ask, "", askReasons(ReasonHigh, e)}
+	}
+	return decideProfile(r.Profile, e, low)
 }
 
 // mayBeForbidden says why nobody can tell whether a rule forbids a command, "" if none does.
@@ -137,7 +147,7 @@ func sensitive(e Effect) string {
 	return ""
 }
 
-func decideProfile(p Profile, e Effect) Decision {
+func decideProfile(p Profile, e Effect, low bool) Decision {
 	reason := ReasonAsk
 	switch p {
 	case Plan:
@@ -146,6 +156,8 @@ func decideProfile(p Profile, e Effect) Decision {
 		reason = ReasonAuto
 	}
 	switch {
+	case low:
+		return Decision{Allow, "", []string{reason, ReasonLow}}
 	case e.Kind == Read, e.Kind == Write && p == Auto:
 		return Decision{Allow, "", []string{reason}}
 	case e.Kind == Run:

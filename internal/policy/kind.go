@@ -117,7 +117,7 @@ func Lasting(r Rules, a Action) (Rule, bool) {
 // grave tells whether what asks for this reason asks each time.
 func grave(reason string) bool {
 	switch reason {
-	case ReasonProtected, ReasonSecret, ReasonUnparsed, ReasonUnclear, ReasonHidden, ReasonAskRule:
+	case ReasonProtected, ReasonSecret, ReasonUnparsed, ReasonUnclear, ReasonHidden, ReasonHigh, ReasonAskRule:
 		return true
 	}
 	return false

@@ -17,12 +17,14 @@ func TestKind(t *testing.T) {
 	}{
 		{command("go test ./internal/x"), "run_command(go test:*)", true},
 		{command("go run ./x"), "run_command(go run ./x)", true},
-		{command("echo"), "run_command(echo:*)", true},
+		{command("mkdir x"), "run_command(mkdir:*)", true},
+		{command("echo"), "run_command(echo:*)", false}, // asks nobody
 		{command("git status"), "run_command(git status:*)", true},
-		{command("git push --force"), "run_command(git push --force)", true},
+		{command("git push"), "run_command(git push)", true},
+		{command("git push --force"), "run_command(git push --force)", false}, // high
 		{command("git -C .. status"), "run_command(git -C .. status)", true},
 		{command("./go test"), "run_command(./go test)", true},
-		{command("rm -rf build"), "run_command(rm -rf build)", true},
+		{command("rm -rf build"), "run_command(rm -rf build)", false}, // high
 		{command("touch 'a b'"), "run_command(touch:*)", true},
 		{command("make 'a b'"), "run_command(make 'a b')", true},
 		{command("a 'x:*'"), "run_command(a 'x:*')", true},
@@ -115,14 +117,13 @@ func TestLastingIsBounded(t *testing.T) {
 		{"git commit -m x", "git commit --amend -F /etc/passwd", policy.Ask},
 		{"cargo build", "cargo build --config build.rustc-wrapper=x", policy.Ask},
 		{"pytest a", "pytest -p evil", policy.Ask},
-		{"gofmt -l a", "gofmt -w a", policy.Ask},
 		{"gofmt -w a", "gofmt -w b", policy.Allow},
 		{"gofmt -w a", "gofmt -w /home/u/src", policy.Ask},
 		{"touch a", "touch ~/x", policy.Ask},
 		{"mkdir a", "mkdir b/../../c", policy.Ask},
-		{"cat a", "cat /etc/passwd", policy.Ask},
-		{"cat /etc/hosts", "cat /etc/hosts b", policy.Allow},
-		{"grep a b", "grep -f/etc/passwd b", policy.Ask},
+		{"cat /srv/a", "cat /srv/a b", policy.Allow},
+		{"cat /srv/a", "cat /srv/b", policy.Ask},
+		{"grep a /srv/b", "grep -f/srv/c /srv/b", policy.Ask},
 	} {
 		r := policy.Rules{Profile: policy.AskFirst}
 		rule, ok := policy.Lasting(r, command(c.agreed))

@@ -20,9 +20,9 @@ type Profile string
 
 // Profiles.
 const (
-	Plan     Profile = "plan" // reads run; nothing that changes anything does
-	AskFirst Profile = "ask"  // reads run, the rest asks (default)
-	Auto     Profile = "auto" // reads and edits in the workspace run, the rest asks
+	Plan     Profile = "plan" // reads run, commands of grade low too; nothing that changes anything does
+	AskFirst Profile = "ask"  // the same run, the rest asks (default)
+	Auto     Profile = "auto" // the same and edits in the workspace run, the rest asks
 	Full     Profile = "full" // nothing asks; everything is recorded
 )
 
@@ -46,6 +46,22 @@ type Effect struct {
 type Action struct {
 	Tool    string
 	Effects []Effect
+	Own     Grade // the model's own grade of a command; "" if it gave none
+	Risk    *Risk // of the command, as [Command] found it; nil: it is graded where it is needed, without a look at files
+}
+
+// Graded gives the risk of a command, the model's own grade counted in; false: the action runs none.
+func (a Action) Graded() (Risk, bool) {
+	for _, e := range a.Effects {
+		if e.Kind != Run {
+			continue
+		}
+		if a.Risk != nil {
+			return a.Risk.Raise(a.Own), true
+		}
+		return Command(e.Target, ".", nil).Raise(a.Own), true
+	}
+	return Risk{}, false
 }
 
 // Rules are what is in force: a profile and the rules given by the person.

@@ -77,6 +77,13 @@ func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
 	for _, e := range j.prepared.Action.Effects {
 		fact.Effects = append(fact.Effects, event.Effect{Kind: string(e.Kind), Target: e.Target})
 	}
+	if risk, ok := j.prepared.Action.Graded(); ok {
+		fact.Grade, fact.OwnGrade = string(risk.Grade), string(j.prepared.Action.Own)
+		fact.Risk = risk.Reasons
+		for _, t := range risk.Effects {
+			fact.Found = append(fact.Found, event.Effect{Kind: string(t.Kind), Target: t.Target, Reversible: t.Reversible})
+		}
+	}
 	dry := b.DryRun && !readOnly(j.prepared.Action) // nothing will happen, so there is nothing to consent to
 	if dec.Verdict == policy.Ask && b.Ask == nil && !dry {
 		fact.Verdict, fact.Unasked = string(policy.Deny), true
@@ -97,18 +104,18 @@ func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
 	case dec.Verdict == policy.Allow:
 		return decided, nil
 	}
-	return b.question(ctx, j, decided)
+	return b.question(ctx, j, decided, fact)
 }
 
 // CodeDryRun is the code of the outcome of a call that a dry run did not carry out.
 const CodeDryRun = "dry_run"
 
 // question commits the question with the decision, waits for the answer, and keeps it if it lasts.
-func (b *batch) question(ctx context.Context, j *job, decided []event.Draft) ([]event.Draft, *Result) {
+func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, d event.ToolDecided) ([]event.Draft, *Result) {
 	id := "qst_" + strings.TrimPrefix(j.call.ID, "tcl_")
 	q := event.QuestionAsked{
 		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{event.AnswerYes, event.AnswerNo},
-		Show: j.prepared.Preview, Reasons: j.decision.Reasons, Intent: j.prepared.Intent,
+		Show: j.prepared.Preview, Reasons: d.Reasons, Intent: j.prepared.Intent, Grade: d.Grade, Risk: d.Risk, Found: d.Found,
 	}
 	if e := j.prepared.Action.Effects; len(e) > 0 {
 		q.Target = e[0].Target

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -16,6 +18,7 @@ import (
 	"overt/internal/policy"
 	"overt/internal/shell"
 	"overt/internal/tool"
+	"overt/internal/workspace"
 )
 
 //go:embed run_command.md
@@ -25,14 +28,14 @@ type runCommand struct{ *core }
 
 // Spec implements [tool.Tool].
 func (runCommand) Spec() event.ToolSpec {
-	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder to run in; default: the workspace"}},"required":["command"]}`)
+	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder to run in; default: the workspace"},"risk":{"type":"string","enum":["low","medium","high"],"description":"your own grade"}},"required":["command"]}`)
 }
 
 // Prepare implements [tool.Tool].
 func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
 	var a struct {
-		Command, Intent, Cwd string
-		Timeout              int
+		Command, Intent, Cwd, Risk string
+		Timeout                    int
 	}
 	if err := decode(args, &a); err != nil {
 		return nil, err
@@ -46,6 +49,9 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	if limit := int(shell.MaxTimeout / time.Second); a.Timeout < 0 || a.Timeout > limit {
 		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: fmt.Sprintf("timeout is %d; it takes 1 to %d seconds", a.Timeout, limit)}
 	}
+	if !slices.Contains([]policy.Grade{"", policy.Low, policy.Medium, policy.High}, policy.Grade(a.Risk)) {
+		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: fmt.Sprintf("risk is %q; it takes low, medium or high", a.Risk)}
+	}
 	t, err := r.locate(orRoot(a.Cwd))
 	if err != nil {
 		return nil, err
@@ -55,10 +61,45 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		Timeout: time.Duration(a.Timeout) * time.Second,
 	}}
 	text := policy.InDir(t.real, a.Command)
+	risk := policy.Command(a.Command, t.real, Files(r.tree))
 	return &tool.Prepared{
-		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}},
+		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: policy.Grade(a.Risk), Risk: &risk},
 		Preview: text, Intent: strings.Join(strings.Fields(a.Intent), " "), Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
 	}, nil
+}
+
+// maxScript bounds, in bytes, a script that is read to grade a command.
+const maxScript = 256 << 10
+
+// Files gives grading its look at a workspace.
+func Files(t *workspace.Tree) policy.Files { return files{t} }
+
+type files struct{ tree *workspace.Tree }
+
+// Resolve implements [policy.Files].
+func (f files) Resolve(path string) (string, error) {
+	rel, err := f.tree.Rel(path)
+	if err != nil {
+		return "", err
+	}
+	return f.tree.Resolve(rel)
+}
+
+// Script implements [policy.Files].
+func (f files) Script(path string) ([]byte, error) {
+	real, err := f.Resolve(path)
+	if err != nil {
+		return nil, err
+	}
+	data, size, err := f.tree.Head(path, real, maxScript)
+	var p *workspace.PathError
+	switch {
+	case errors.As(err, &p) && p.Code == workspace.CodeMissing:
+		return nil, fs.ErrNotExist
+	case err == nil && size > maxScript:
+		return nil, errors.New("too large")
+	}
+	return data, err
 }
 
 // commandRun is one call on its way from launch to outcome.

@@ -1,0 +1,502 @@
+package policy
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// git looks at a command of git.
+func (g *grader) git(args []arg) {
+	saved := g.at.clone()
+	defer func() { g.at = saved }()
+	i := 0
+	for ; i < len(args); i++ {
+		a := args[i]
+		if a.how != exact && a.option() {
+			g.add(High, RiskUnseen)
+			return
+		}
+		if !strings.HasPrefix(a.text, "-") {
+			break
+		}
+		used, done := g.gitGlobal(a, args[i+1:])
+		if done {
+			return
+		}
+		i += used
+	}
+	if i >= len(args) {
+		return
+	}
+	g.gitCommand(args[i], args[i+1:])
+	if i+1 < len(args) && slices.ContainsFunc(args[i+1:], func(a arg) bool { return slices.ContainsFunc(pathsIn(a.text), Secret) }) && args[i].text != "commit" {
+		g.add(Medium, RiskSecret)
+	}
+}
+
+// gitGlobal looks at an option before the subcommand.
+func (g *grader) gitGlobal(a arg, rest []arg) (used int, done bool) {
+	name, value, joined := strings.Cut(a.text, "=")
+	switch name {
+	case "--version", "--help", "-h", "-v", "--exec-path", "--html-path", "--man-path", "--info-path":
+		if joined {
+			g.add(High, RiskUnseen)
+		}
+		return 0, true
+	case "--no-pager", "-P", "--no-replace-objects", "--no-optional-locks", "--literal-pathspecs", "--glob-pathspecs", "--noglob-pathspecs", "--icase-pathspecs", "--no-advice", "--no-lazy-fetch":
+	case "-p", "--paginate":
+		g.add(Medium, RiskOption)
+	case "-C":
+		if len(rest) > 0 {
+			g.chdir("cd", rest[:1])
+		}
+		return 1, false
+	case "-c":
+		if len(rest) > 0 {
+			g.gitSetting(rest[0])
+		}
+		return 1, false
+	case "--git-dir", "--work-tree", "--namespace":
+		g.add(Medium, RiskOption)
+		if !joined && len(rest) > 0 {
+			return 1, false
+		}
+		g.suspect(arg{text: value})
+	default:
+		g.add(Medium, RiskOption)
+		if name == "--config-env" {
+			g.add(High, RiskUnseen)
+		}
+	}
+	return 0, false
+}
+
+// gitSetting looks at a setting that is given for one command. Many name programs; those that are known not to are low.
+func (g *grader) gitSetting(a arg) {
+	name, _, _ := strings.Cut(strings.ToLower(a.text), "=")
+	switch name {
+	case "color.ui", "core.quotepath", "core.autocrlf", "user.name", "user.email", "log.showsignature", "diff.renames", "diff.noprefix", "advice.detachedhead", "core.abbrev", "log.date",
+		"commit.gpgsign", "init.defaultbranch", "merge.conflictstyle", "pull.rebase", "core.fscache", "color.status", "color.diff", "column.ui", "status.short", "core.filemode", "grep.linenumber":
+		if a.how != unknown && name != "log.showsignature" {
+			return
+		}
+	case "core.fsmonitor":
+		if a.text == name+"=false" || a.text == name+"=" {
+			return
+		}
+	}
+	g.add(High, RiskUnseen)
+}
+
+// gitCommand looks at the subcommand.
+func (g *grader) gitCommand(sub arg, args []arg) {
+	if sub.how != exact {
+		g.add(High, RiskUnseen)
+		return
+	}
+	if s, ok := gitReads(sub.text, args); ok {
+		g.apply(s, args)
+		g.gitConfig()
+		if slices.Contains([]string{"ls-files", "grep", "diff"}, sub.text) {
+			g.names = []arg{{text: "./*", how: pattern}}
+		}
+		return
+	}
+	has := func(options ...string) bool {
+		return slices.ContainsFunc(args, func(a arg) bool {
+			return slices.ContainsFunc(options, func(o string) bool {
+				if strings.HasPrefix(o, "--") || !strings.HasPrefix(o, "-") {
+					return a.text == o || strings.HasPrefix(a.text, o+"=")
+				}
+				return strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, o[1:])
+			})
+		})
+	}
+	for _, a := range args {
+		if a.option() && a.how != exact {
+			g.add(Medium, RiskUnresolved)
+		}
+		for _, o := range []string{"--exec", "--upload-pack", "--receive-pack", "--extcmd", "--gpg-sign=", "--output", "--template"} {
+			if a.text == o || strings.HasPrefix(a.text, o+"=") {
+				g.add(High, RiskUnseen)
+			}
+		}
+		if strings.Contains(a.text, "ext::") || strings.HasPrefix(a.text, "fd::") {
+			g.add(High, RiskUnseen)
+		}
+	}
+	g.gitChanges(sub.text, args, has)
+}
+
+// gitReads gives the spec of uses of git that only read.
+func gitReads(sub string, args []arg) (spec, bool) {
+	const letters = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789? "
+	const show = letters + "--stat|numstat|shortstat|dirstat|summary|name-only|name-status|no-ext-diff|no-textconv|no-color|no-patch|patch|raw|color|color-words|color-moved|word-diff|cached|staged|merge-base|" +
+		"minimal|patience|histogram|ignore-all-space|ignore-space-change|ignore-blank-lines|ignore-space-at-eol|function-context|check|full-index|binary|abbrev|no-renames|find-renames|find-copies|" +
+		"diff-filter|unified|inter-hunk-context|relative|text|exit-code|quiet|no-prefix|submodule|ws-error-highlight|compact-summary|diff-algorithm|pickaxe-all|pickaxe-regex|no-index|oneline|graph|" +
+		"decorate|no-decorate|all|branches|tags|remotes|follow|reverse|date-order|topo-order|author-date-order|merges|no-merges|first-parent|pretty|format|date|abbrev-commit|no-abbrev-commit|since|" +
+		"after|until|before|author|committer|grep|max-count|skip|left-right|cherry-pick|cherry-mark|cherry|walk-reflogs|simplify-by-decoration|full-history|ancestry-path|relative-date|parents|" +
+		"children|boundary|source|no-walk|invert-grep|all-match|regexp-ignore-case|fixed-strings|extended-regexp|perl-regexp|notes|no-notes|expand-tabs|cc|combined-all-paths|diff-merges|" +
+		"no-diff-merges|creation-factor? --output> --ext-diff|textconv|show-signature% ."
+	switch sub {
+	case "status":
+		return "-sbuvz --short|branch|porcelain|long|verbose|untracked-files|ignored|ignore-submodules|column|no-column|ahead-behind|no-ahead-behind|renames|no-renames|find-renames|show-stash? #", true
+	case "log", "show", "diff", "whatchanged", "shortlog", "range-diff", "diff-tree", "diff-index", "diff-files":
+		return show, true
+	case "blame", "annotate":
+		return "-bcefhlnpstwMCLS? --root|show-stats|line-porcelain|porcelain|incremental|minimal|date|color-lines|color-by-age|abbrev|since|reverse|first-parent|ignore-rev? --contents|ignore-revs-file< #", true
+	case "rev-parse", "rev-list", "merge-base", "describe", "name-rev", "for-each-ref", "show-ref", "ls-tree", "show-branch", "cherry", "count-objects", "check-ignore", "check-attr", "var", "verify-commit",
+		"verify-tag", "cat-file", "fsck", "version", "help", "patch-id", "get-tar-commit-id":
+		if sub == "help" || sub == "verify-commit" || sub == "verify-tag" || sub == "fsck" || sub == "cat-file" && slices.ContainsFunc(args, func(a arg) bool { return strings.HasPrefix(a.text, "--t") || strings.HasPrefix(a.text, "--filters") }) {
+			return "", false
+		}
+		return spec(letters + allLong(args) + "#"), true
+	case "ls-files":
+		return "-cdmoikstuvzfrx? --cached|deleted|modified|others|ignored|stage|directory|no-empty-directory|unmerged|killed|exclude|exclude-standard|error-unmatch|full-name|abbrev|debug|deduplicate|format|eol|with-tree|recurse-submodules? --exclude-from|exclude-per-directory< #", true
+	case "grep":
+		return "-abcEFGhHiIlLnopPqrvwWzABCmt0123456789? -e# -f< --text|ignore-case|word-regexp|invert-match|full-name|extended-regexp|fixed-strings|perl-regexp|line-number|column|files-with-matches|name-only|count|color|no-color|break|heading|show-function|context|after-context|before-context|function-context|untracked|cached|no-index|recursive|no-recursive|and|or|not|all-match|quiet|max-depth|max-count|null|only-matching? -O^ --open-files-in-pager^ # #", true
+	}
+	return gitListing(sub, args)
+}
+
+// allLong makes every long option that is there harmless.
+func allLong(args []arg) string {
+	var b strings.Builder
+	for _, a := range args {
+		if name, _, _ := strings.Cut(a.text, "="); strings.HasPrefix(name, "--") && len(name) > 2 && !strings.ContainsAny(name[2:], " |<>$!%^#+&.") {
+			b.WriteString(name + "? ")
+		}
+	}
+	return b.String()
+}
+
+// gitListing gives the spec of subcommands that list where they are not told to change something.
+func gitListing(sub string, args []arg) (spec, bool) {
+	first := ""
+	if len(args) > 0 {
+		first = args[0].text
+	}
+	operands := slices.ContainsFunc(args, func(a arg) bool { return !strings.HasPrefix(a.text, "-") || a.how != exact })
+	listing := slices.ContainsFunc(args, func(a arg) bool { return a.text == "--list" || a.text == "-l" })
+	switch sub {
+	case "branch":
+		const s = "-arvlqi --all|remotes|verbose|list|show-current|color|no-color|column|no-column|ignore-case? --contains|no-contains|merged|no-merged|points-at|sort|format|abbrev? #"
+		filters := slices.ContainsFunc(args, func(a arg) bool {
+			return slices.ContainsFunc([]string{"--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort"}, func(o string) bool { return a.text == o })
+		})
+		return s, !operands || listing || filters && len(args) <= 3
+	case "tag":
+		return "-lni? --list|contains|no-contains|merged|no-merged|points-at|sort|format|column|no-column|color|ignore-case? #", !operands || listing || first == "-n"
+	case "remote":
+		return "-v --verbose #", len(args) == 0 || first == "-v" && len(args) == 1 || first == "get-url" || first == "--verbose" && len(args) == 1
+	case "stash":
+		return "-pu --stat|patch|name-only|name-status|include-untracked|oneline|date? #", first == "list" || first == "show"
+	case "worktree":
+		return "-vz --porcelain|verbose #", first == "list"
+	case "reflog":
+		return "-n? --all|date|oneline|format? #", first == "" || first == "show" || strings.HasPrefix(first, "-")
+	case "config":
+		reads := slices.ContainsFunc(args, func(a arg) bool {
+			return slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}, a.text)
+		})
+		return "-lz --get|get-all|get-regexp|list|local|global|system|worktree|show-origin|show-scope|name-only|null|includes|no-includes|all|bool|int|type|default? #", reads
+	case "submodule":
+		return "--cached|recursive|quiet #", first == "status" || first == "summary"
+	case "notes":
+		return "--ref? #", first == "" || first == "list" || first == "show"
+	case "bisect":
+		return "#", first == "log" || first == "terms"
+	}
+	return "", false
+}
+
+// gitChanges looks at uses of git that do more than read.
+func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
+	first := ""
+	if len(args) > 0 {
+		first = args[0].text
+	}
+	destroys := false
+	switch sub {
+	case "add", "commit", "mv", "init", "merge", "rebase", "cherry-pick", "revert", "am", "apply", "notes", "rerere", "maintenance", "pack-refs", "commit-graph", "mergetool", "citool", "gui", "update-index", "read-tree",
+		"write-tree", "commit-tree", "hash-object", "stage", "format-patch", "archive", "bundle", "sparse-checkout", "replace", "fast-import", "fast-export", "merge-file", "mktag", "mktree", "update-server-info", "help", "verify-commit", "verify-tag", "fsck", "cat-file", "repack", "difftool", "bugreport":
+		g.add(Medium, RiskChanges)
+		g.add(Medium, RiskProject) // hooks, filters, editors
+		if sub == "rebase" && has("-x", "--exec") || sub == "mergetool" || sub == "difftool" {
+			g.add(High, RiskUnseen)
+		}
+		destroys = sub == "repack" && has("-a", "-A", "-d")
+		for i, a := range args {
+			if slices.Contains([]string{"-o", "--output", "--output-directory"}, a.text) && i+1 < len(args) {
+				g.write(args[i+1])
+			}
+		}
+		if sub == "am" || sub == "apply" || sub == "fast-import" {
+			g.fetched = true
+		}
+	case "rm":
+		g.add(Medium, RiskChanges)
+		destroys = has("-r", "-f", "--force") && !has("--cached")
+	case "reset":
+		g.add(Medium, RiskChanges)
+		destroys = has("--hard", "--merge", "--keep")
+	case "checkout":
+		g.add(Medium, RiskChanges)
+		g.add(Medium, RiskProject)
+		destroys = has("-f", "--force", "-B", "--ours", "--theirs") || slices.ContainsFunc(args, func(a arg) bool {
+			return a.text == "--" || a.text == "." || strings.HasPrefix(a.text, "./") || a.how == pattern || g.isFile(a)
+		})
+	case "switch":
+		g.add(Medium, RiskChanges)
+		g.add(Medium, RiskProject)
+		destroys = has("-f", "--force", "-C", "--discard-changes", "--force-create")
+	case "restore":
+		g.add(Medium, RiskChanges)
+		destroys = !has("--staged", "-S") || has("--worktree", "-W")
+	case "clean":
+		destroys = !has("-n", "--dry-run")
+	case "stash":
+		g.add(Medium, RiskChanges)
+		destroys = first == "drop" || first == "clear"
+	case "branch":
+		g.add(Medium, RiskChanges)
+		destroys = has("-D", "-f", "-M", "-C", "--force")
+	case "tag":
+		g.add(Medium, RiskChanges)
+		destroys = has("-d", "-f", "--delete", "--force")
+	case "push":
+		g.gitPush(args, has)
+	case "fetch", "pull", "clone", "ls-remote", "remote", "submodule", "request-pull", "fetch-pack", "archimport", "svn", "lfs", "p4", "cvsimport":
+		g.gitNetwork(sub, first, args, has)
+	case "worktree":
+		g.add(Medium, RiskChanges)
+		destroys = first == "remove" || first == "prune"
+		if first == "add" {
+			for _, a := range args[1:] {
+				if !a.option() {
+					g.write(a)
+					break
+				}
+			}
+		}
+	case "config":
+		g.gitConfigure(args)
+	case "reflog", "gc", "prune", "update-ref", "filter-branch", "filter-repo", "symbolic-ref", "prune-packed":
+		g.add(Medium, RiskChanges)
+		destroys = sub != "symbolic-ref" && sub != "gc" || sub == "gc" && has("--prune", "--aggressive")
+	case "bisect":
+		g.add(Medium, RiskChanges)
+		if first == "run" {
+			g.run(args[1:])
+			g.add(Medium, RiskProject)
+		}
+	case "send-email", "imap-send", "daemon", "instaweb", "http-push", "send-pack", "shell", "credential", "credential-store", "credential-cache":
+		g.add(High, RiskSends)
+	default: // an alias, or a program named git-…
+		g.add(Medium, RiskUnknown)
+	}
+	if destroys {
+		g.effect(Delete, "git "+sub, false)
+		g.add(High, RiskDestroys)
+	} else if g.reasons(RiskChanges) {
+		g.effect(Write, "git "+sub, sub != "push")
+	}
+}
+
+// isFile tells whether an argument names a file that is there.
+func (g *grader) isFile(a arg) bool {
+	if g.files == nil || a.how != exact || a.option() {
+		return false
+	}
+	return slices.ContainsFunc(g.spots(a), func(s spot) bool {
+		_, err := g.files.Script(s.path)
+		return s.place == inside && err == nil
+	})
+}
+
+func (g *grader) gitPush(args []arg, has func(...string) bool) {
+	g.effect(Send, "git push", false)
+	g.add(Medium, RiskNetwork)
+	if has("-f", "-d", "--force", "--force-with-lease", "--force-if-includes", "--delete", "--mirror", "--prune") {
+		g.add(High, RiskDestroys)
+	}
+	n := 0
+	for _, a := range args {
+		if a.option() {
+			continue
+		}
+		if n++; n > 1 && (strings.HasPrefix(a.text, "+") || strings.HasPrefix(a.text, ":")) || a.how == unknown {
+			g.add(High, RiskDestroys)
+		}
+		if n == 1 && strings.ContainsAny(a.text, ":/@") || a.how == unknown {
+			g.add(High, RiskSends) // not one of the repository's remotes
+		}
+	}
+}
+
+func (g *grader) gitNetwork(sub, first string, args []arg, has func(...string) bool) {
+	switch {
+	case sub == "remote" && first != "show" && first != "update" && first != "prune":
+		g.add(Medium, RiskChanges)
+		if slices.Contains([]string{"set-url", "remove", "rm"}, first) {
+			g.add(High, RiskDestroys)
+		}
+		return
+	case sub == "submodule":
+		g.add(Medium, RiskChanges)
+		if i := slices.IndexFunc(args, func(a arg) bool { return a.text == "foreach" }); i >= 0 {
+			rest := slices.DeleteFunc(slices.Clone(args[i+1:]), func(a arg) bool { return a.text == "--recursive" || a.text == "--quiet" })
+			g.joined(rest)
+			g.add(Medium, RiskProject)
+			return
+		}
+		if first == "deinit" {
+			g.add(High, RiskDestroys)
+		}
+	}
+	address := ""
+	for _, a := range args {
+		if !a.option() {
+			address = a.text
+			break
+		}
+	}
+	g.network(Fetch, address)
+	if sub != "ls-remote" {
+		g.add(Medium, RiskChanges)
+	}
+	if has("-u") && (sub == "clone" || sub == "ls-remote") || has("-c", "--config") && sub == "clone" {
+		g.add(High, RiskUnseen)
+	}
+	if sub == "clone" {
+		g.fetched = true
+		n := 0
+		for _, a := range args {
+			if !a.option() {
+				if n++; n == 2 {
+					g.write(a)
+				}
+			}
+		}
+	}
+	if slices.Contains([]string{"pull", "am", "apply"}, sub) {
+		g.add(Medium, RiskProject)
+	}
+}
+
+// gitConfigure looks at what git config changes.
+func (g *grader) gitConfigure(args []arg) {
+	outside := false
+	for _, a := range args {
+		switch {
+		case a.text == "--global" || a.text == "--system" || a.text == "-f" || strings.HasPrefix(a.text, "--file"):
+			outside = true
+		case a.text == "-e" || a.text == "--edit" || a.text == "edit":
+			outside = true
+		}
+	}
+	g.effect(Write, ".git/config", false)
+	switch {
+	case outside:
+		g.add(High, RiskOutside)
+	case len(args) > 0 && (strings.HasPrefix(args[0].text, "user.") || !strings.Contains(args[0].text, ".")) && len(args) <= 2 && !strings.HasPrefix(args[0].text, "-"):
+		g.add(Medium, RiskProtected)
+	default:
+		g.add(High, RiskProtected)
+	}
+}
+
+// gitConfig looks for what in the repository's own configuration names programs that reading commands run, too.
+func (g *grader) gitConfig() {
+	if g.files == nil {
+		g.add(Medium, RiskConfig)
+		return
+	}
+	for _, d := range g.at.dirs {
+		if d == "?" || path.IsAbs(d) || strings.HasPrefix(d, "~") {
+			g.add(Medium, RiskReads)
+			continue
+		}
+		for { // the repository may begin in any folder above
+			if !g.repository(path.Join(d, ".git")) {
+				g.add(Medium, RiskConfig)
+			}
+			if d == "." || d == ".." || strings.HasPrefix(d, "../") {
+				break
+			}
+			d = path.Dir(d)
+		}
+	}
+}
+
+// repository tells whether the configuration in a folder for Git, if there is one, names no programs.
+func (g *grader) repository(dir string) bool {
+	for _, name := range []string{"config", "config.worktree"} {
+		data, err := g.files.Script(path.Join(dir, name))
+		if err != nil {
+			if !absent(err) {
+				return false
+			}
+			continue
+		}
+		if namesPrograms(string(data)) {
+			return false
+		}
+	}
+	if _, err := g.files.Script(dir); err == nil { // a file that leads elsewhere
+		return false
+	}
+	modules, err := g.files.Script(path.Join(path.Dir(dir), ".gitmodules"))
+	if err != nil {
+		return absent(err)
+	}
+	for line := range strings.Lines(string(modules)) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), `[submodule "`); ok {
+			data, err := g.files.Script(path.Join(dir, "modules", strings.TrimSuffix(name, `"]`), "config"))
+			if err == nil && namesPrograms(string(data)) || err != nil && !absent(err) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// namesPrograms tells whether a configuration of Git sets what may name a program to run, or takes settings from another
+// file (git-config(1)).
+func namesPrograms(text string) bool {
+	section := ""
+	for line := range strings.Lines(strings.ToLower(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "[") {
+			name, rest, _ := strings.Cut(line[1:], "]")
+			section = strings.TrimSpace(name)
+			if i := strings.IndexAny(section, ` ".`); i >= 0 {
+				section = section[:i]
+			}
+			line = strings.TrimSpace(rest)
+		}
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		key, value, _ := strings.Cut(line, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch section {
+		case "include", "includeif", "filter", "pager", "gpg", "trace2", "hook":
+			return true
+		case "core":
+			if slices.Contains([]string{"fsmonitor", "hookspath", "pager", "sshcommand", "gitproxy", "askpass", "worktree", "attributesfile", "alternaterefscommand"}, key) && value != "false" && value != "" {
+				return true
+			}
+		case "diff", "merge":
+			if slices.Contains([]string{"external", "textconv", "command", "driver", "trustexitcode"}, key) {
+				return true
+			}
+		case "log":
+			if key == "showsignature" {
+				return true
+			}
+		}
+	}
+	return false
+}
