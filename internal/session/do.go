@@ -82,7 +82,8 @@ func (s *Session) alone(ctx context.Context, what string, do func() error) error
 	return errors.Join(err, lease.Release())
 }
 
-// opLog is the record as an operation sees it: its first batch carries the key.
+// opLog is the record as an operation sees it: the first batch that is recorded carries the key. One that is refused leaves
+// the key for the next, since an operation is applied once more after a dead run was closed.
 type opLog struct {
 	*store.Store
 	key, fingerprint string
@@ -90,18 +91,29 @@ type opLog struct {
 
 func (l *opLog) keyed(b event.Batch) event.Batch {
 	b.Key, b.Fingerprint = l.key, l.fingerprint
-	l.key, l.fingerprint = "", ""
 	return b
 }
 
+// recorded takes note of the key's being in the record.
+func (l *opLog) recorded() { l.key, l.fingerprint = "", "" }
+
 // Append implements [event.Log].
 func (l *opLog) Append(ctx context.Context, b event.Batch) ([]event.Fact, error) {
-	return l.Store.Append(ctx, l.keyed(b))
+	facts, err := l.Store.Append(ctx, l.keyed(b))
+	if err == nil {
+		l.recorded()
+	}
+	return facts, err
 }
 
 // Erase erases the batch's task.
 func (l *opLog) Erase(ctx context.Context, b event.Batch, by string) (event.TaskErased, error) {
-	return l.Store.Erase(ctx, l.keyed(b), by)
+	done, err := l.Store.Erase(ctx, l.keyed(b), by)
+	var scrub *ScrubError
+	if err == nil || errors.As(err, &scrub) {
+		l.recorded()
+	}
+	return done, err
 }
 
 // person is who acts through a session.

@@ -225,6 +225,34 @@ func TestMoveAfterADeath(t *testing.T) {
 	}
 }
 
+// TestKeyAfterADeath: the key of an operation that had to wait until a dead run was closed is kept with it, so that the operation
+// is done once all the same.
+func TestKeyAfterADeath(t *testing.T) {
+	p := newPlace(t)
+	s, st := p.open(false)
+	ctx := context.Background()
+	for i, op := range []session.Op{session.Move{Name: "pause"}, session.Move{Name: "archive"}, session.Erase{}} {
+		task, run, key := fmt.Sprint("tsk_", i), fmt.Sprint("run_", i), fmt.Sprint("key", i)
+		_, err := st.Append(ctx, event.Batch{Scope: event.Scope{Task: task, Run: run}, Facts: []event.Draft{
+			{Subject: task, Data: event.TaskCreated{Title: "t", Origin: "person"}},
+			{Subject: run, Data: event.RunAccepted{RunKind: "turn"}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Do(ctx, key, task, op); err != nil {
+			t.Fatal(err)
+		}
+		before := stateOf(t, st, task)
+		if err := s.Do(ctx, key, task, op); err != nil || stateOf(t, st, task).Last != before.Last {
+			t.Errorf("%T once more: %v", op, err)
+		}
+		if err := s.Do(ctx, key, task, session.Rename{Title: "x"}); !errors.Is(err, event.ErrKeyReused) {
+			t.Errorf("the key of %T for another operation: %v", op, err)
+		}
+	}
+}
+
 // TestForkAtAMessage: a fork goes on after a message with all that belongs to it, from any thread that holds it; two
 // forks of one place do not know of each other, and the original never changes.
 func TestForkAtAMessage(t *testing.T) {
