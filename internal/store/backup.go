@@ -23,7 +23,7 @@ const (
 	backupsFolder = "backups"
 	manifestFile  = "manifest.json"
 	manifestForm  = 1
-	partialPrefix = ".partial-"
+	partialPrefix = ".overt-partial-"
 	keepAutomatic = 3 // backups that were made without being asked for
 )
 
@@ -103,7 +103,9 @@ func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Sa
 	if err != nil {
 		return out, err
 	}
-	sweep(parent, partialPrefix)
+	if o.To == "" { // another folder is the person's: what stands there is not for us to judge
+		sweep(parent, partialPrefix, true)
+	}
 	c, err := claim(parent, partialPrefix)
 	if err != nil {
 		return out, err

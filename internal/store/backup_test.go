@@ -129,19 +129,45 @@ func TestBackupOfDamage(t *testing.T) {
 // TestBackupDies: what a killed backup leaves is no backup, and goes with the next one.
 func TestBackupDies(t *testing.T) {
 	dir := wholeRecord(t)
-	old := filepath.Join(dir, "backups", ".partial-1-1-x")
-	if err := os.MkdirAll(old, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(old, "lock"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	backups := filepath.Join(dir, "backups")
+	leftover(t, filepath.Join(backups, ".overt-partial-1-1-x"), ".overt-lock")
+	leftover(t, filepath.Join(backups, ".overt-partial-1-1-y")) // it died before it had made the lock
 	if list, err := store.Backups(dir); err != nil || list != nil {
 		t.Errorf("%+v, %v", list, err)
 	}
 	b := mustBackup(t, dir, store.BackupOptions{})
-	if got := entries(t, filepath.Join(dir, "backups")); !slices.Equal(got, []string{b.Name}) {
+	if got := entries(t, backups); !slices.Equal(got, []string{b.Name}) {
 		t.Errorf("left: %q", got)
+	}
+}
+
+// leftover makes a folder of an hour ago with empty files.
+func leftover(t *testing.T, dir string, files ...string) {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(dir, long, long); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestBackupElsewhere: in a folder of the person's nothing is removed, whatever it is named.
+func TestBackupElsewhere(t *testing.T) {
+	dir, parent := wholeRecord(t), t.TempDir()
+	leftover(t, filepath.Join(parent, ".partial-download"), "data")
+	leftover(t, filepath.Join(parent, ".overt-partial-1-1-x"), "lock")
+	leftover(t, filepath.Join(parent, ".overt-partial-1-1-y"), ".overt-lock")
+	want := append(entries(t, parent), "mine")
+	mustBackup(t, dir, store.BackupOptions{To: filepath.Join(parent, "mine")})
+	if got := entries(t, parent); !slices.Equal(got, want) {
+		t.Errorf("there are %q", got)
 	}
 }
 

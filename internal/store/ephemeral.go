@@ -22,7 +22,7 @@ type Ephemeral struct {
 func NewEphemeral(in []string) (*Ephemeral, error) {
 	var errs []error
 	for _, dir := range in {
-		sweep(dir, ephemeralPrefix)
+		sweep(dir, ephemeralPrefix, false)
 		c, err := claim(dir, ephemeralPrefix)
 		if err == nil {
 			return &Ephemeral{c.dir, c}, nil

@@ -19,8 +19,8 @@ type claimed struct {
 	lock *flock.Flock
 }
 
-// claimLock is the name of the lock in a claimed folder.
-const claimLock = "lock"
+// claimLock is the name of the lock in a claimed folder. It is one that nobody else gives a file.
+const claimLock = ".overt-lock"
 
 // claim makes such a folder in a folder that is there.
 func claim(parent, prefix string) (*claimed, error) {
@@ -65,8 +65,9 @@ func (c *claimed) become(path string) error {
 // abandoned is how old a claimed folder without a lock must be: its process died before it had made one.
 const abandoned = time.Minute
 
-// sweep removes the claimed folders of processes that died, as far as it can.
-func sweep(parent, prefix string) {
+// sweep removes the claimed folders of processes that died, as far as it can. A folder without our lock is somebody else's, whatever
+// its name, unless parent is a folder of ours.
+func sweep(parent, prefix string, ours bool) {
 	list, err := os.ReadDir(parent)
 	if err != nil {
 		return
@@ -79,7 +80,7 @@ func sweep(parent, prefix string) {
 		}
 		lock := flock.New(filepath.Join(dir, claimLock), flock.SetFlag(os.O_RDWR), flock.SetPermissions(0o600))
 		switch free, err := lock.TryLock(); {
-		case err == nil && free, errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) > abandoned:
+		case err == nil && free, ours && errors.Is(err, fs.ErrNotExist) && time.Since(info.ModTime()) > abandoned:
 			os.RemoveAll(dir)
 		}
 		lock.Close()

@@ -126,11 +126,12 @@ func TestEphemeral(t *testing.T) {
 	parent := t.TempDir()
 	dead := filepath.Join(parent, "overt-ephemeral-1-1-dead")
 	other := filepath.Join(parent, "other")
+	leftover(t, filepath.Join(parent, "overt-ephemeral-notes"), "lock") // a person's, with a lock of another kind
 	for _, dir := range []string{dead, other} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, "lock"), nil, 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, ".overt-lock"), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,13 +147,13 @@ func TestEphemeral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := entries(t, parent); len(got) != 3 || slices.Contains(got, filepath.Base(dead)) {
+	if got := entries(t, parent); len(got) != 4 || slices.Contains(got, filepath.Base(dead)) {
 		t.Errorf("%q", got)
 	}
 	if err := errors.Join(a.Remove(), b.Remove()); err != nil {
 		t.Fatal(err)
 	}
-	if got := entries(t, parent); !slices.Equal(got, []string{"other"}) {
+	if got := entries(t, parent); !slices.Equal(got, []string{"other", "overt-ephemeral-notes"}) {
 		t.Errorf("%q", got)
 	}
 	if _, err := store.NewEphemeral([]string{filepath.Join(parent, "none")}); err == nil {
