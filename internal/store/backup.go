@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -24,7 +23,6 @@ const (
 	manifestFile  = "manifest.json"
 	manifestForm  = 1
 	partialPrefix = ".overt-partial-"
-	keepAutomatic = 3 // backups that were made without being asked for
 )
 
 // Manifest is what a backup says of itself, in its manifest.json. Fields are added, never renamed.
@@ -47,15 +45,6 @@ type ManifestFile struct {
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
 	Form   string `json:"form"` // the newest migration in it
-}
-
-// Saved is a backup that is there.
-type Saved struct {
-	Path     string
-	Name     string // of its folder
-	Manifest        // zero with a Problem
-	Bytes    int64
-	Problem  string // why its manifest can't be read
 }
 
 // BackupOptions are how a backup is made.
@@ -252,58 +241,6 @@ func writeManifest(dir string, m Manifest) error {
 	return errors.Join(syncFile(path), syncFolder(dir))
 }
 
-// loadBackup reads what a backup says of itself.
-func loadBackup(path string) Saved {
-	out := Saved{Path: path, Name: filepath.Base(path)}
-	f, err := os.Open(filepath.Join(path, manifestFile))
-	if err == nil {
-		defer f.Close()
-		var text []byte
-		if text, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
-			err = json.Unmarshal(text, &out.Manifest)
-		}
-	}
-	switch {
-	case err != nil:
-		out.Manifest, out.Problem = Manifest{}, err.Error()
-	case out.Form != manifestForm:
-		out.Problem = fmt.Sprintf("its manifest has the form %d, which only a newer program knows", out.Form)
-	}
-	for _, f := range out.Files {
-		out.Bytes += f.Bytes
-	}
-	return out
-}
-
-// Backups lists the backups in a record's folder, the newest first.
-func Backups(dir string) ([]Saved, error) {
-	dir = filepath.Join(dir, backupsFolder)
-	list, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var out []Saved
-	for _, e := range list {
-		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
-			out = append(out, loadBackup(filepath.Join(dir, e.Name())))
-		}
-	}
-	slices.SortStableFunc(out, func(a, b Saved) int { return strings.Compare(b.Name, a.Name) }) // names begin with the time
-	return out, nil
-}
-
-// removeBackup removes a backup, at once as far as its name goes.
-func removeBackup(b Saved) error {
-	gone := filepath.Join(filepath.Dir(b.Path), partialPrefix+"removed-"+b.Name)
-	if err := os.Rename(b.Path, gone); err != nil {
-		return err
-	}
-	return os.RemoveAll(gone)
-}
-
 // beforeMigration keeps a backup of a record that has facts, unless another process did and has brought the file to its
 // form meanwhile. Until done is called, no other process does the same.
 func beforeMigration(ctx context.Context, d *database, steps []migration, version string, now time.Time) (done func(), err error) {
@@ -327,43 +264,4 @@ func beforeMigration(ctx context.Context, d *database, steps []migration, versio
 		return done, fmt.Errorf("%s is to be brought to a new form, and can't be backed up before; nothing was changed: %w", d.path, err)
 	}
 	return done, pruneAutomatic(dir)
-}
-
-// pruneAutomatic removes all but the last backups that nobody asked for.
-func pruneAutomatic(dir string) error {
-	list, err := Backups(dir)
-	if err != nil {
-		return err
-	}
-	kept := 0
-	for _, b := range list {
-		if !b.Automatic {
-			continue
-		}
-		if kept++; kept > keepAutomatic {
-			if err := removeBackup(b); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// PruneBackups removes all but the newest backups in a record's folder and says which. With dry it only says so. The caller
-// holds the lease.
-func PruneBackups(dir string, keep int, dry bool) ([]Saved, error) {
-	list, err := Backups(dir)
-	if err != nil || len(list) <= keep {
-		return nil, err
-	}
-	gone := list[keep:]
-	if dry {
-		return gone, nil
-	}
-	for i, b := range gone {
-		if err := removeBackup(b); err != nil {
-			return gone[:i], err
-		}
-	}
-	return gone, nil
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -168,6 +169,106 @@ func TestBackupElsewhere(t *testing.T) {
 	mustBackup(t, dir, store.BackupOptions{To: filepath.Join(parent, "mine")})
 	if got := entries(t, parent); !slices.Equal(got, want) {
 		t.Errorf("there are %q", got)
+	}
+}
+
+// TestBackupsInOrder: the time at which a backup was made decides, not its name; what is no backup comes last, does not count and is
+// never removed.
+func TestBackupsInOrder(t *testing.T) {
+	dir := wholeRecord(t)
+	backups := filepath.Join(dir, "backups")
+	at := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
+	var twelve []string
+	for n := range 12 { // in one second
+		b := mustBackup(t, dir, store.BackupOptions{Now: at(2), NoCaptures: true})
+		if n > 0 && b.Name != fmt.Sprintf("20260102T000000Z-%d", n+1) {
+			t.Errorf("%d is named %s", n, b.Name)
+		}
+		twelve = append([]string{b.Name}, twelve...)
+	}
+	mustBackup(t, dir, store.BackupOptions{Now: at(1), NoCaptures: true, To: filepath.Join(backups, "z-the-oldest")})
+	mustBackup(t, dir, store.BackupOptions{Now: at(3), NoCaptures: true, To: filepath.Join(backups, "a-the-newest")})
+	leftover(t, filepath.Join(backups, "zz-notes"), "notes.txt")
+	for name, spoil := range map[string]func(b string) error{
+		"zx-cut":         func(b string) error { return os.Truncate(filepath.Join(b, "overt.db"), 4096) },
+		"zw-gone":        func(b string) error { return os.Remove(filepath.Join(b, "overt.db")) },
+		"zv-no-manifest": func(b string) error { return os.Remove(filepath.Join(b, "manifest.json")) },
+		"zu-newer": func(b string) error {
+			return os.WriteFile(filepath.Join(b, "manifest.json"), []byte(`{"form": 2, "made": "2030-01-01T00:00:00Z"}`), 0o600)
+		},
+	} {
+		b := mustBackup(t, dir, store.BackupOptions{Now: at(4), Automatic: true, Why: "x", NoCaptures: true, To: filepath.Join(backups, name)})
+		if err := spoil(b.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bad := []string{"zz-notes", "zx-cut", "zw-gone", "zv-no-manifest", "zu-newer"}
+	names := func() (good, rest []string) {
+		list, err := store.Backups(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range list {
+			switch {
+			case b.Problem != "":
+				rest = append(rest, b.Name)
+			case rest != nil:
+				t.Errorf("%s comes after %q", b.Name, rest)
+			default:
+				good = append(good, b.Name)
+			}
+		}
+		slices.Sort(rest)
+		return good, rest
+	}
+	slices.Sort(bad)
+	want := slices.Concat([]string{"a-the-newest"}, twelve, []string{"z-the-oldest"})
+	if good, rest := names(); !slices.Equal(good, want) || !slices.Equal(rest, bad) {
+		t.Errorf("%q, then %q", good, rest)
+	}
+	gone, err := store.PruneBackups(dir, 3, false)
+	if err != nil || len(gone) != 11 {
+		t.Errorf("%d went, %v", len(gone), err)
+	}
+	if good, rest := names(); !slices.Equal(good, want[:3]) || !slices.Equal(rest, bad) {
+		t.Errorf("left: %q, then %q", good, rest)
+	}
+	if gone, err := store.PruneBackups(dir, 0, true); err != nil || len(gone) != 3 {
+		t.Errorf("all: %+v, %v", gone, err)
+	}
+	if err := os.Remove(filepath.Join(dir, "overt.db")); err != nil {
+		t.Fatal(err)
+	}
+	var lost *store.LostError
+	if err := store.Gone(t.Context(), dir); !errors.As(err, &lost) || !strings.HasSuffix(err.Error(), "overt db restore "+filepath.Join(backups, "a-the-newest")) || len(lost.Backups) != 6 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestAutomaticBackups: of those that nobody asked for, the last three stay, and what is broken is not one of them.
+func TestAutomaticBackups(t *testing.T) {
+	dir := wholeRecord(t)
+	backups := filepath.Join(dir, "backups")
+	at := func(day int) time.Time { return time.Date(2026, 1, day, 0, 0, 0, 0, time.UTC) }
+	for day := range 3 {
+		mustBackup(t, dir, store.BackupOptions{Now: at(1 + day), Automatic: true, Why: "x", NoCaptures: true})
+	}
+	leftover(t, filepath.Join(backups, "zz-notes"), "notes.txt")
+	broken := mustBackup(t, dir, store.BackupOptions{Now: at(8), Automatic: true, Why: "x", NoCaptures: true})
+	if err := os.Remove(filepath.Join(broken.Path, "overt.db")); err != nil {
+		t.Fatal(err)
+	}
+	spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)
+	s, err := store.Open(t.Context(), store.Options{Dir: dir, Now: func() time.Time { return at(9) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{".lock", "20260102T000000Z-before-x", "20260103T000000Z-before-x", broken.Name, "20260109T000000Z-before-0003-task-states", "zz-notes"}
+	if got := entries(t, backups); !slices.Equal(got, want) {
+		t.Errorf("%q", got)
 	}
 }
 

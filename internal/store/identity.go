@@ -81,7 +81,18 @@ func sameRecord(ctx context.Context, facts, captures string) bool {
 // Lost is what was found where a record was begun anew although there had been one.
 type Lost struct {
 	Captures int64    // exchanges that are kept of the lost record
-	Backups  []string // paths, the newest first
+	Backups  []string // paths, the one to restore first
+}
+
+// restorable lists the folders among the backups that have an overt.db, the best first.
+func restorable(dir string) (paths []string, err error) {
+	list, err := Backups(dir)
+	for _, b := range list {
+		if _, err := os.Stat(filepath.Join(b.Path, factsFile)); err == nil {
+			paths = append(paths, b.Path)
+		}
+	}
+	return paths, err
 }
 
 // absent looks, before overt.db is made, for signs that there was one. Logs without their file are moved aside: SQLite would
@@ -104,13 +115,10 @@ func absent(dir string) (*Lost, error) {
 		if name != factsFile {
 			continue
 		}
-		list, err := Backups(dir)
-		if err != nil {
-			return nil, err
-		}
 		lost = &Lost{}
-		for _, b := range list {
-			lost.Backups = append(lost.Backups, b.Path)
+		var err error
+		if lost.Backups, err = restorable(dir); err != nil {
+			return nil, err
 		}
 	}
 	return lost, nil
@@ -150,12 +158,9 @@ func Gone(ctx context.Context, dir string) error {
 		return err
 	}
 	lost := Lost{}
-	list, err := Backups(dir)
-	if err != nil {
+	var err error
+	if lost.Backups, err = restorable(dir); err != nil {
 		return err
-	}
-	for _, b := range list {
-		lost.Backups = append(lost.Backups, b.Path)
 	}
 	captures := filepath.Join(dir, capturesFile)
 	if _, err := os.Stat(captures); err == nil {

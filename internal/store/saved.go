@@ -1,0 +1,152 @@
+package store
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// keepAutomatic is how many backups are kept that were made without being asked for.
+const keepAutomatic = 3
+
+// Saved is a folder among the backups.
+type Saved struct {
+	Path     string
+	Name     string // of its folder
+	Manifest        // zero where it can't be read
+	Bytes    int64
+	Problem  string // why it is no backup to rely on: it has no manifest, or not the files that this names
+}
+
+// loadBackup reads what a backup says of itself, and looks whether its files are there.
+func loadBackup(path string) Saved {
+	out := Saved{Path: path, Name: filepath.Base(path)}
+	f, err := os.Open(filepath.Join(path, manifestFile))
+	if err == nil {
+		defer f.Close()
+		var text []byte
+		if text, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
+			err = json.Unmarshal(text, &out.Manifest)
+		}
+	}
+	switch {
+	case err != nil:
+		out.Manifest, out.Problem = Manifest{}, err.Error()
+	case out.Form != manifestForm:
+		out.Problem = fmt.Sprintf("its manifest has the form %d, which only a newer program knows", out.Form)
+	case !slices.ContainsFunc(out.Files, func(f ManifestFile) bool { return f.Name == factsFile }):
+		out.Problem = "its manifest names no " + factsFile
+	}
+	for _, f := range out.Files {
+		out.Bytes += f.Bytes
+		if info, err := os.Stat(filepath.Join(path, filepath.Base(f.Name))); out.Problem == "" && (err != nil || info.Size() != f.Bytes) {
+			out.Problem = f.Name + " is not there as it was made"
+		}
+	}
+	return out
+}
+
+// Backups lists the folders among a record's backups, the newest first. Those with a problem come last.
+func Backups(dir string) ([]Saved, error) {
+	dir = filepath.Join(dir, backupsFolder)
+	list, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var out []Saved
+	for _, e := range list {
+		if e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			out = append(out, loadBackup(filepath.Join(dir, e.Name())))
+		}
+	}
+	slices.SortFunc(out, newestFirst)
+	return out, nil
+}
+
+// newestFirst orders backups by what they say of when they were made; of one second, by the number that ends their names.
+func newestFirst(a, b Saved) int {
+	if bad := a.Problem != ""; bad != (b.Problem != "") {
+		if bad {
+			return 1
+		}
+		return -1
+	}
+	nameA, nA := numbered(a.Name)
+	nameB, nB := numbered(b.Name)
+	return cmp.Or(b.Made.Compare(a.Made), strings.Compare(nameB, nameA), cmp.Compare(nB, nA), strings.Compare(b.Name, a.Name))
+}
+
+// numbered takes the number from the end of a name that was taken already; 1: it has none.
+func numbered(name string) (string, int) {
+	if i := strings.LastIndexByte(name, '-'); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil {
+			return name[:i], n
+		}
+	}
+	return name, 1
+}
+
+// usable lists the backups that can be relied on, the newest first. Only they count, and only they are ever removed.
+func usable(dir string) ([]Saved, error) {
+	list, err := Backups(dir)
+	return slices.DeleteFunc(list, func(b Saved) bool { return b.Problem != "" }), err
+}
+
+// removeBackup removes a backup, at once as far as its name goes.
+func removeBackup(b Saved) error {
+	gone := filepath.Join(filepath.Dir(b.Path), partialPrefix+"removed-"+b.Name)
+	if err := os.Rename(b.Path, gone); err != nil {
+		return err
+	}
+	return os.RemoveAll(gone)
+}
+
+// pruneAutomatic removes all but the last backups that nobody asked for.
+func pruneAutomatic(dir string) error {
+	list, err := usable(dir)
+	if err != nil {
+		return err
+	}
+	kept := 0
+	for _, b := range list {
+		if !b.Automatic {
+			continue
+		}
+		if kept++; kept > keepAutomatic {
+			if err := removeBackup(b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// PruneBackups removes all but the newest backups in a record's folder and says which. With dry it only says so. What is no
+// backup to rely on neither counts nor goes. The caller holds the lease.
+func PruneBackups(dir string, keep int, dry bool) ([]Saved, error) {
+	list, err := usable(dir)
+	if err != nil || len(list) <= keep {
+		return nil, err
+	}
+	gone := list[keep:]
+	if dry {
+		return gone, nil
+	}
+	for i, b := range gone {
+		if err := removeBackup(b); err != nil {
+			return gone[:i], err
+		}
+	}
+	return gone, nil
+}
