@@ -241,3 +241,34 @@ func TestTerminalLongCommand(t *testing.T) {
 	x.types("no\r")
 	x.ends(0)
 }
+
+// TestTerminalAlwaysScope: an answer that lasts is about one kind of command, and none is offered for what is graded high.
+func TestTerminalAlwaysScope(t *testing.T) {
+	s := startStrict(t, "", runs("git status && rm -rf ./tmp"), runs("rm -rf ./other"), runs("git status"), runs("touch notes.txt"), runs("rm notes.txt"), strictReply{Text: "Done."})
+	p := newPlace(t)
+	x := p.terminal(t, "-u", s.URL, "-m", "strict", "do it")
+	for _, deleted := range []string{"tmp", "other"} {
+		x.shows("risk high: ")
+		x.shows("deletes " + deleted)
+		x.shows("run this command? yes, no (Ctrl-C) or never: ")
+		x.types("yes\r")
+	}
+	x.shows("run_command  git status")
+	from := x.seen
+	x.shows("touch notes.txt")
+	if asked := x.out.String()[from:x.seen]; strings.Contains(asked, "?") {
+		t.Errorf("git status asks: %q", asked)
+	}
+	x.shows("risk medium: it changes files")
+	x.shows("always and never are about run_command(touch:*) in this turn")
+	x.shows("always, never or pattern: ")
+	x.types("always\r")
+	x.shows("rm notes.txt")
+	x.shows("always and never are about exactly this in this turn")
+	x.shows("always, never or pattern: ")
+	x.types("no\r")
+	x.ends(0)
+	if !p.exists("notes.txt") {
+		t.Error("what was refused was done")
+	}
+}

@@ -18,6 +18,7 @@ type Printer struct{ table map[string]string }
 func New(string) Printer {
 	table := english()
 	maps.Copy(table, englishDoctor())
+	maps.Copy(table, englishRisk())
 	return Printer{table}
 }
 
