@@ -50,7 +50,7 @@ var kernel = []string{"internal/event", "internal/llm", "internal/policy", "inte
 var owners = map[string][]string{
 	"database/sql":           {"internal/store", "bench"}, // bench makes a record of a million facts in seconds
 	"modernc.org/sqlite":     {"internal/store", "bench"},
-	"github.com/gofrs/flock": {"internal/store"},
+	"github.com/gofrs/flock": {"internal/store", "internal/config"},
 	"os/exec":                {"internal/shell", "bench", "bench/floor"},
 	"net":                    {"internal/wire", "internal/scripted", "bench"},
 	"mvdan.cc/sh/v3/syntax":  {"internal/policy"},

@@ -390,3 +390,73 @@ func TestMistypedProvider(t *testing.T) {
 		t.Errorf("%s %s", q.host, q.path)
 	}
 }
+
+// TestSetTogether: settings that several programs set at once are all there afterwards.
+func TestSetTogether(t *testing.T) {
+	p := newPlace(t)
+	want := map[string]string{"max_steps": "3", "retries": "4", "model": "m", "quiet": "true", "temperature": "1", "timeout": "9s", "budget_files": "5", "protocol": "openai-chat"}
+	var all []*process
+	for k, v := range want {
+		all = append(all, p.start("config", "set", k, v))
+	}
+	for _, x := range all {
+		x.wait().want(t, 0)
+	}
+	for k, v := range want {
+		if r := p.run("config", "get", k).want(t, 0); r.out != v+"\n" {
+			t.Errorf("%s is %s", k, r.out)
+		}
+	}
+	files, err := os.ReadDir(filepath.Join(filepath.Dir(p.dir), "config", "overt"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("%v %v", files, err)
+	}
+}
+
+// TestSetThroughLink: a link that leads to a file that is not there yet stays a link.
+func TestSetThroughLink(t *testing.T) {
+	p := newPlace(t)
+	dir := filepath.Join(filepath.Dir(p.dir), "config", "overt")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../dotfiles.json", filepath.Join(dir, "config.json")); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run("config", "check").want(t, 3); !strings.Contains(r.err, "it is a link to nothing") {
+		t.Error(r.err)
+	}
+	p.run("config", "set", "model", "m").want(t, 0)
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(p.dir), "dotfiles.json"))
+	if to, lerr := os.Readlink(filepath.Join(dir, "config.json")); err != nil || lerr != nil || to != "../../dotfiles.json" || !strings.Contains(string(text), `"model": "m"`) {
+		t.Errorf("%v %v %s %s", err, lerr, to, text)
+	}
+}
+
+// TestOtherKeysAreSecret: a key in a file that is not in force is in no request, no record and no command's environment.
+func TestOtherKeysAreSecret(t *testing.T) {
+	const key, pass = "FILEKEY-abcdef123456", "pa55w0rd-0123456789"
+	for name, args := range map[string][]string{"withheld": nil, "overridden": {"-k", "another-0123456789"}} {
+		t.Run(name, func(t *testing.T) {
+			show := strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "cat mine.json; echo; env | grep -c WORK_CRED; true"}}}}
+			s := startStrict(t, "", show, strictReply{Text: "done"})
+			p := newPlace(t)
+			p.env = append(p.env, "WORK_CRED="+key)
+			p.write("mine.json", fmt.Sprintf(`{"base_url": "https://me:%s@a.example/v1", "api_key": "${WORK_CRED}", "permission": "full"} // %s`, pass, key))
+			r := p.run(append([]string{"-c", "mine.json", "-u", s.URL, "-m", "strict", "x"}, args...)...).want(t, 0)
+			if !strings.Contains(r.err, "│ 0") {
+				t.Errorf("the command's environment has it: %s", r.err)
+			}
+			for _, x := range s.exchanges() {
+				if strings.Contains(string(x.Request), key) || strings.Contains(string(x.Request), pass) || strings.Contains(fmt.Sprint(x.Header), key) {
+					t.Errorf("sent: %s", x.Request)
+				}
+			}
+			for _, args := range [][]string{{"trace", "--call", "2", "--raw", "request"}, {"task", "show", "--json"}} {
+				if r := p.run(args...).want(t, 0); strings.Contains(r.out, key) || strings.Contains(r.out, pass) {
+					t.Errorf("%v: %s", args, r.out)
+				}
+			}
+		})
+	}
+}

@@ -48,7 +48,7 @@ func fileFaults() map[string]fault {
 				t.Fatal(err)
 			}
 			return local
-		}, check: "setting", status: "problem", text: "config.json: the settings can't be read: is a directory", next: "config.json a file that you can read", exit: 1},
+		}, check: "setting", status: "problem", text: "config.json: the settings can't be read: it is no plain file", next: "config.json a file that you can read", exit: 1},
 		"a file that is named and missing": {plant: set([]string{"OVERT_CONFIG=/nowhere/c.json"}, local...), check: "setting", status: "problem", text: "/nowhere/c.json", next: "OVERT_CONFIG", exit: 1},
 		"a project's file that is broken": {plant: func(t *testing.T, p *place) []string {
 			p.write(".overt/config.json", "{")

@@ -86,6 +86,13 @@ func networkFaults() map[string]fault {
 			}
 			goods(w, r)
 		}), check: "redirect", status: "problem", text: "elsewhere.invalid", next: "set the base URL to https://elsewhere.invalid/x/v1", exit: 1, keyed: true},
+		"a page to sign in at, for tasks without a key": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/chat/completions" {
+				http.Redirect(w, r, "/login", http.StatusFound)
+				return
+			}
+			goods(w, r)
+		}), check: "answer", status: "ok", text: "a list of models", keyed: true},
 		"a page to sign in at": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/login", http.StatusFound)
 		}), check: "redirect", status: "problem", text: "/login", next: "page to sign in at", exit: 1, keyed: true},

@@ -112,10 +112,10 @@ func Open(ctx context.Context, o Options) (*App, error) {
 		return nil, err
 	}
 	a := &App{o: o, list: rules, mask: redact.New(), tools: map[string]*tool.Set{}}
-	if err := a.runKeyCommand(ctx); err != nil {
+	learnSecrets(a.mask, o.Config, o.Env)
+	if err := askKey(ctx, o.Config, o.Env, a.mask); err != nil {
 		return nil, err
 	}
-	learnSecrets(a.mask, o.Config, o.Env)
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask, Version: o.Version}); err != nil {
 		return nil, err
 	}
@@ -264,7 +264,7 @@ func (a *App) set(task string) (*tool.Set, error) {
 		return tool.NewSet()
 	}
 	s, err := tool.NewSet(builtin.Core(builtin.Options{
-		Tree: a.tree, Env: shell.Environ(a.o.Env), Rules: a.rules,
+		Tree: a.tree, Env: shell.Environ(withoutKeys(a.o.Env, a.o.Config)), Rules: a.rules,
 		Output: func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
 	})...)
 	if err == nil {

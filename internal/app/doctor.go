@@ -66,8 +66,8 @@ func Doctor(ctx context.Context, o DoctorOptions) []Check {
 	ctx, cancel := context.WithTimeout(ctx, doctorTime)
 	defer cancel()
 	d := &doctor{o: o, c: o.Config}
-	d.a = &App{o: Options{Config: o.Config, Env: o.Env}, mask: redact.New()}
-	learnSecrets(d.a.mask, d.c, d.o.Env)
+	d.mask = redact.New()
+	learnSecrets(d.mask, d.c, d.o.Env)
 	type part struct {
 		section string
 		look    func(context.Context, *findings)
@@ -85,7 +85,6 @@ func Doctor(ctx context.Context, o DoctorOptions) []Check {
 		}
 	}
 	all.Wait()
-	learnSecrets(d.a.mask, d.c, d.o.Env) // the key that a command gave, too
 	var out []Check
 	for _, f := range found {
 		out = append(out, f.checks...)
@@ -99,16 +98,16 @@ func Doctor(ctx context.Context, o DoctorOptions) []Check {
 
 // doctor is one examination.
 type doctor struct {
-	o DoctorOptions
-	c *config.Config
-	a *App // an App that opens nothing, for what it knows of keys
+	o    DoctorOptions
+	c    *config.Config
+	mask *redact.Masker
 }
 
 // clean makes texts of arguments, with secrets masked.
 func (d *doctor) clean(args []any) {
 	for i, a := range args {
 		if _, number := a.(int); !number {
-			args[i] = d.a.mask.String(fmt.Sprint(a))
+			args[i] = d.mask.String(fmt.Sprint(a))
 		}
 	}
 }

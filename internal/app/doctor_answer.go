@@ -38,7 +38,7 @@ func (j *journey) answer(ctx context.Context, s wire.Seen) {
 	case s.Status == http.StatusNotFound || s.Status == http.StatusMethodNotAllowed:
 		j.absent(ctx, s.Status)
 	case s.Status == http.StatusBadRequest && j.base.Scheme == "http" && bytes.Contains(s.Body, []byte("HTTPS")):
-		j.f.problem("doctor.answer.https", j.base.Hostname()).next("doctor.answer.set", j.a.mask.URL("https"+strings.TrimPrefix(j.base.String(), "http")), source)
+		j.f.problem("doctor.answer.https", j.base.Hostname()).next("doctor.answer.set", j.mask.URL("https"+strings.TrimPrefix(j.base.String(), "http")), source)
 	case s.Status >= 500 && s.Proxy != nil && j.base.Scheme == "http":
 		j.f.problem("doctor.answer.status", s.Status).next("doctor.proxy.next", j.proxyVariable(), j.base.Hostname())
 	case s.Status >= 500:
@@ -93,8 +93,10 @@ func (j *journey) posts(ctx context.Context) {
 	}
 	u.User = nil
 	s := j.prober.Look(ctx, http.MethodHead, u.String(), nil)
-	if location := s.Header.Get("Location"); s.Status >= 300 && s.Status < 400 && location != "" {
-		j.redirect(s.Status, location)
+	// Elsewhere on the way to a page for people who have not signed in, say, it tells nothing of a request with a key.
+	to, err := u.Parse(s.Header.Get("Location"))
+	if s.Status >= 300 && s.Status < 400 && err == nil && strings.HasSuffix(strings.TrimRight(to.Path, "/"), "/chat/completions") {
+		j.redirect(s.Status, to.String())
 	}
 }
 
@@ -129,7 +131,7 @@ func (j *journey) absent(ctx context.Context, status int) {
 
 // misplaced says where the models are instead, if they are anywhere near.
 func (j *journey) misplaced(ctx context.Context, code string, status int) {
-	c := j.f.problem(code, status, j.a.mask.URL(j.models))
+	c := j.f.problem(code, status, j.mask.URL(j.models))
 	if base := j.elsewhere(ctx); base != "" {
 		c.next("doctor.answer.set", base, j.c.BaseURL.Source)
 	} else {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"overt/internal/config"
 	"overt/internal/wire"
@@ -28,7 +29,7 @@ func (d *doctor) endpoint(ctx context.Context, f *findings) {
 		d.noEndpoint(ctx, f)
 		return
 	}
-	f.ok("doctor.endpoint", c.Provider, d.a.mask.URL(c.BaseURL.Value), c.BaseURL.Source)
+	f.ok("doctor.endpoint", c.Provider, d.mask.URL(c.BaseURL.Value), c.BaseURL.Source)
 	if c.Model.Value != "" {
 		f.ok("doctor.model.named", c.Model.Value, c.Model.Source)
 	}
@@ -96,12 +97,11 @@ func (d *doctor) key(ctx context.Context, f *findings) bool {
 		ctx, cancel := context.WithTimeout(ctx, keyStep)
 		defer cancel()
 		var bad *config.Error
-		if err := d.a.runKeyCommand(ctx); errors.As(err, &bad) {
+		if err := askKey(ctx, d.c, d.o.Env, d.mask); errors.As(err, &bad) {
 			bad.Path, bad.Line, bad.Column = bad.Source.Name, bad.Source.Line, 1
 			f.setting(bad)
 			return false
 		}
-		learnSecrets(d.a.mask, d.c, d.o.Env)
 	}
 	key := c.APIKey.Value
 	vendor, owner, local := config.VendorOf(key), config.Owner(c.BaseURL.Value), wire.Local(c.BaseURL.Value)
@@ -117,7 +117,7 @@ func (d *doctor) key(ctx context.Context, f *findings) bool {
 	default:
 		f.ok("doctor.key.set", len([]rune(key)), c.APIKey.Source)
 	}
-	if strings.Trim(key, "\"' \t\r\n") != key || strings.ContainsAny(key, "\r\n") {
+	if strings.Trim(key, "\"' \t\r\n") != key || strings.ContainsFunc(key, unicode.IsControl) {
 		f.problem("doctor.key.blank").next("doctor.key.blank.next", c.APIKey.Source)
 		return false
 	}
@@ -131,7 +131,8 @@ func (d *doctor) key(ctx context.Context, f *findings) bool {
 	case vendor == "" || vendor == owner:
 		return true
 	case owner != "":
-		f.problem("doctor.key.wrong", vendor, owner).next("doctor.key.wrong.next", owner, vendor)
+		next := d.c.CheckKey()
+		f.problem("doctor.key.wrong", vendor, owner).next(next.Hint, next.HintArgs...)
 	default:
 		f.warn("doctor.key.foreign", vendor, c.Provider).next("doctor.key.foreign.next", c.APIKey.Source)
 	}

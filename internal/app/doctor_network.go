@@ -48,7 +48,7 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 		}
 	}
 	if !j.proxy() {
-		f.skip("doctor.skipped", d.a.mask.URL(d.c.BaseURL.Value))
+		f.skip("doctor.skipped", d.mask.URL(d.c.BaseURL.Value))
 		return
 	}
 	if d.o.Offline {
@@ -215,7 +215,7 @@ func (j *journey) tls(ctx context.Context, s wire.Seen) {
 		}
 		j.f.problem("doctor.tls.name", host, names).next("doctor.tls.name.next", j.c.BaseURL.Source)
 	case wire.FaultPlain:
-		j.f.problem("doctor.tls.plain", host).next("doctor.tls.plain.next", j.a.mask.URL("http"+strings.TrimPrefix(j.base.String(), "https")))
+		j.f.problem("doctor.tls.plain", host).next("doctor.tls.plain.next", j.mask.URL("http"+strings.TrimPrefix(j.base.String(), "https")))
 	case wire.FaultExpired, wire.FaultEarly:
 		until := s.Cert.NotAfter
 		code := "doctor.tls.expired"

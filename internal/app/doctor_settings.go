@@ -10,7 +10,9 @@ import (
 )
 
 // endpointCodes are problems that are told with the endpoint.
-func endpointCodes() []string { return []string{"config.no_key", "config.preset_key", "config.wrong_key"} }
+func endpointCodes() []string {
+	return []string{"config.no_key", "config.preset_key", "config.wrong_key", "config.bad_key"}
+}
 
 // settings says which settings do not hold, which hide others, and which have no effect.
 func (d *doctor) settings(_ context.Context, f *findings) {

@@ -3,6 +3,7 @@ package app
 import (
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"overt/internal/config"
@@ -26,11 +27,14 @@ func secretName(name string) bool {
 // environment.
 func learnSecrets(mask *redact.Masker, c *config.Config, env []string) {
 	if c != nil {
-		mask.AddShort("api key", c.APIKey.Value)
-		for _, e := range c.Providers {
-			mask.AddShort("api key", e.APIKey.Value)
+		for _, s := range said(c) {
+			switch {
+			case strings.HasSuffix(s.Key, config.APIKey):
+				mask.AddShort("api key", s.Value)
+			case strings.HasSuffix(s.Key, config.BaseURL):
+				learnURL(mask, s.Value)
+			}
 		}
-		learnURL(mask, c.BaseURL.Value)
 	}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -38,6 +42,33 @@ func learnSecrets(mask *redact.Masker, c *config.Config, env []string) {
 			mask.Add(name, value)
 		}
 	}
+}
+
+// said is every value of the settings, in force or not: a key that is withheld is as secret as the one in use.
+func said(c *config.Config) []config.Setting {
+	out := []config.Setting{c.APIKey, c.BaseURL}
+	for _, s := range c.Settings {
+		out = append(append(out, s.Setting), s.Over...)
+	}
+	for _, e := range c.Providers {
+		out = append(out, e.APIKey, e.BaseURL)
+	}
+	return out
+}
+
+// withoutKeys leaves out the variables whose values are keys of the settings, whatever they are called: a file may name any of
+// them by ${…}, and a command needs none.
+func withoutKeys(env []string, c *config.Config) []string {
+	keys := map[string]bool{}
+	for _, s := range said(c) {
+		if strings.HasSuffix(s.Key, config.APIKey) && s.Value != "" {
+			keys[s.Value] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
+		_, value, _ := strings.Cut(kv, "=")
+		return keys[value]
+	})
 }
 
 // learnURL makes known what is secret in an address: some services take the key as a user name.

@@ -22,8 +22,8 @@ func TestSecretName(t *testing.T) {
 func TestLearnSecrets(t *testing.T) {
 	mask := redact.New()
 	learnSecrets(mask, &config.Config{
-		APIKey: config.Setting{Value: "sk-short1"}, BaseURL: config.Setting{Value: "http://some-user:pa55w0rd@127.0.0.1:9/v1?key=qqqq-3333"},
-		Providers: []config.Entry{{APIKey: config.Setting{Value: "other-key"}}},
+		APIKey: config.Setting{Key: config.APIKey, Value: "sk-short1"}, BaseURL: config.Setting{Key: config.BaseURL, Value: "http://some-user:pa55w0rd@127.0.0.1:9/v1?key=qqqq-3333"},
+		Providers: []config.Entry{{APIKey: config.Setting{Key: "providers.x.api_key", Value: "other-key"}}},
 	}, []string{"GH_TOKEN=ghp-0123456789", "TLS_PRIVATE_KEY=/etc/ssl/private.pem", "LANG=en_US.UTF-8", "SHORT_TOKEN=abc"})
 	for text, masked := range map[string]bool{
 		"sk-short1": true, "other-key": true, "some-user": true, "pa55w0rd": true, "qqqq-3333": true, "ghp-0123456789": true,

@@ -289,14 +289,23 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 	if places.Config == "" {
 		return &config.Error{Code: "config.home", Hint: "config.home.hint"}
 	}
-	doc, err := config.ReadFile(places.Config)
+	path, err := linked(places.Config)
+	if err != nil {
+		return err
+	}
+	unlock, err := config.Lock(path)
+	if err != nil {
+		return &config.Error{Code: "config.file.write", Args: []any{reason(err)}, Path: path}
+	}
+	defer unlock()
+	doc, err := config.ReadFile(path, false)
 	if errors.Is(err, fs.ErrNotExist) {
-		doc, err = &config.Document{Path: places.Config}, nil
+		doc, err = &config.Document{Path: path}, nil
 	}
 	if err != nil {
-		return &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: places.Config, Source: places.Named}
+		return &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: path, Source: places.Named}
 	}
-	text, err := config.Set(doc, name, values...)
+	text, err := config.Set(doc, p.Env, name, values...)
 	if err != nil {
 		return err
 	}
@@ -304,7 +313,7 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 		return err
 	}
 	before := p.inFile(doc, name)
-	if err := replaceFile(places.Config, text); err != nil {
+	if err := replaceFile(path, text); err != nil {
 		return &config.Error{Code: "config.file.write", Args: []any{reason(err)}, Path: places.Config}
 	}
 	said := "config.set.done"
@@ -312,6 +321,13 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 		said = "config.unset.done"
 	}
 	fmt.Fprintln(p.Err, visible(p.say.Say(said, name, places.Config, before)))
+	doc.Text = text
+	c, _ := config.Resolve(config.Sources{User: doc, Env: p.Env})
+	for _, e := range c.Problems {
+		if e.Path != "" { // what was wrong in the file before
+			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(e).text))
+		}
+	}
 	return nil
 }
 
@@ -342,20 +358,27 @@ func (p *program) inFile(doc *config.Document, name string) string {
 	return "-"
 }
 
-// replaceFile puts a whole file in the place of another: a reader sees the old or the new one. A link stays, and so do the
-// rights of the file; a new one is for its owner alone, since it may hold a key.
+// linked is the file that a path leads to, also where a link leads to a file that is not there yet.
+func linked(path string) (string, error) {
+	for range 40 { // as many as Linux follows
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", &config.Error{Code: "config.file.read", Args: []any{"too many links"}, Path: path}
+}
+
+// replaceFile puts a whole file in the place of another: a reader sees the old or the new one. The rights of the file stay; a
+// new one is for its owner alone, since it may hold a key.
 func replaceFile(path string, text []byte) error {
 	mode := fs.FileMode(0o600)
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real
-		info, err := os.Stat(path)
-		if err != nil {
-			return err
-		}
+	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.json")
 	if err != nil {

@@ -27,11 +27,7 @@ func (p *program) dbCommand() *cobra.Command {
 
 // db names the record of the workspace.
 func (p *program) db() (*app.DB, error) {
-	root, err := p.rootDir()
-	if err != nil {
-		return nil, err
-	}
-	state, err := p.state()
+	root, state, err := p.workspace()
 	if err != nil {
 		return nil, err
 	}

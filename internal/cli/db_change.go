@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"overt/internal/app"
+	"overt/internal/config"
 	"overt/internal/i18n"
 )
 
@@ -102,16 +101,13 @@ func (p *program) dbPruneCommand() *cobra.Command {
 	prune := app.DBPrune{Backups: -1}
 	cmd := &cobra.Command{
 		Use: "prune", Short: "Remove old captures and backups; facts are never removed", Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if cmd.Flags().Changed("captures-older-than") {
-				if prune.OlderThan, err = parseAge(older); err != nil {
-					return usageError{errors.New(p.say.Say("db.prune.age", older))}
-				}
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var ok bool
+			if prune.OlderThan, ok = config.ParseDuration(older); !ok || cmd.Flags().Changed("captures-older-than") && prune.OlderThan == 0 {
+				return usageError{errors.New(p.say.Say("db.prune.age", older))}
 			}
-			if cmd.Flags().Changed("captures-max") {
-				if prune.MaxBytes, err = parseSize(size); err != nil {
-					return usageError{errors.New(p.say.Say("db.prune.size", size))}
-				}
+			if prune.MaxBytes, ok = config.ParseSize(size); !ok || cmd.Flags().Changed("captures-max") && prune.MaxBytes == 0 {
+				return usageError{errors.New(p.say.Say("db.prune.size", size))}
 			}
 			if cmd.Flags().Changed("backups-keep") && prune.Backups < 0 {
 				return usageError{errors.New(p.say.Say("db.prune.keep", prune.Backups))}
@@ -134,12 +130,12 @@ func (p *program) dbPruneCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&older, "captures-older-than", "", "remove captures and outputs older than `DUR`, e.g. 90d or 12h")
-	f.StringVar(&size, "captures-max", "", "then the oldest, until they take at most `SIZE`, e.g. 500MB or 2GB")
+	f.StringVar(&older, "captures-older-than", "0", "remove captures and outputs older than `DUR`, e.g. 90d or 12h")
+	f.StringVar(&size, "captures-max", "0", "then the oldest, until they take at most `SIZE`, e.g. 500MB or 2GB")
 	f.IntVar(&prune.Backups, "backups-keep", -1, "keep the newest `N` backups beside the record")
 	f.BoolVar(&prune.DryRun, "dry-run", false, "only say what would go")
 	f.BoolVar(&asJSON, "json", false, "as JSON")
-	f.Lookup("backups-keep").DefValue = ""
+	f.Lookup("captures-older-than").DefValue, f.Lookup("captures-max").DefValue, f.Lookup("backups-keep").DefValue = "", "", "0" // unsaid
 	return cmd
 }
 
@@ -152,37 +148,6 @@ func (p *program) showPruned(done app.DBPruned) error {
 		fmt.Fprintln(p.Out, visible(p.say.Say("db.pruned.backup", b)))
 	}
 	return nil
-}
-
-// parseAge reads a duration that may be in days.
-func parseAge(s string) (time.Duration, error) {
-	d, err := time.ParseDuration(s)
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		var n int64
-		if n, err = strconv.ParseInt(days, 10, 32); err == nil && n > 36500 {
-			err = strconv.ErrRange
-		}
-		d = time.Duration(n) * 24 * time.Hour
-	}
-	if err == nil && d <= 0 {
-		err = strconv.ErrRange
-	}
-	return d, err
-}
-
-// parseSize reads a number of bytes; KB, MB, GB and TB are powers of 1,024.
-func parseSize(s string) (int64, error) {
-	text, shift := strings.ToUpper(strings.TrimSpace(s)), 0
-	for i, unit := range []string{"KB", "MB", "GB", "TB"} {
-		if rest, ok := strings.CutSuffix(text, unit); ok {
-			text, shift = strings.TrimSpace(rest), 10*(i+1)
-		}
-	}
-	n, err := strconv.ParseInt(strings.TrimSuffix(text, "B"), 10, 64)
-	if err == nil && (n <= 0 || n > 1<<62>>shift) {
-		err = strconv.ErrRange
-	}
-	return n << shift, err
 }
 
 // whichBackup names the backups that there are.

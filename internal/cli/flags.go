@@ -121,7 +121,7 @@ func (p *program) sources(root string) (config.Sources, error) {
 	src := config.Sources{Env: p.Env, Flags: p.flags.set}
 	places := p.places()
 	if places.Config != "" {
-		doc, err := config.ReadFile(places.Config)
+		doc, err := config.ReadFile(places.Config, places.Named.Layer != config.BuiltIn)
 		switch {
 		case err == nil:
 			src.User = doc
@@ -256,13 +256,17 @@ func (p *program) state() (string, error) {
 	return "", &config.Error{Code: "config.home", Hint: "config.home.hint"}
 }
 
+// workspace is the folder worked in, and that of all records.
+func (p *program) workspace() (root, state string, err error) {
+	if root, err = p.rootDir(); err == nil {
+		state, err = p.state()
+	}
+	return root, state, err
+}
+
 // record opens the workspace's record for reading.
 func (p *program) record(cmd *cobra.Command) (*app.Record, error) {
-	root, err := p.rootDir()
-	if err != nil {
-		return nil, err
-	}
-	state, err := p.state()
+	root, state, err := p.workspace()
 	if err != nil {
 		return nil, err
 	}

@@ -80,11 +80,7 @@ func (p *program) change(cmd *cobra.Command, ref string, op session.Op, said fun
 
 // act opens the record for changes and finds a task.
 func (p *program) act(cmd *cobra.Command, ref string, do func(context.Context, *app.Tasks, trace.Task) error) (err error) {
-	root, err := p.rootDir()
-	if err != nil {
-		return err
-	}
-	state, err := p.state()
+	root, state, err := p.workspace()
 	if err != nil {
 		return err
 	}
@@ -108,11 +104,7 @@ func (p *program) act(cmd *cobra.Command, ref string, do func(context.Context, *
 
 // sayCopies says where a task that was erased may still stand.
 func (p *program) sayCopies() error {
-	root, err := p.rootDir()
-	if err != nil {
-		return err
-	}
-	state, err := p.state()
+	root, state, err := p.workspace()
 	if err != nil {
 		return err
 	}

@@ -380,8 +380,10 @@ func (p *program) usage(reported event.Usage) string {
 	u := trace.NewUsage(reported)
 	in := u.Input()
 	switch {
-	case in == nil || u.Output == nil:
+	case in == nil && u.Output == nil:
 		return p.say.Say("run.usage.unknown")
+	case in == nil || u.Output == nil:
+		return p.say.Say("run.usage.half", number(in), number(u.Output))
 	case u.Coverage == "partial":
 		return p.say.Say("run.usage.partial", number(in), number(u.Output))
 	case u.CacheRead != nil:

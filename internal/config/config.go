@@ -276,7 +276,7 @@ func (r *resolver) typed() {
 	c := r.c
 	count := func(key string) int { n, _ := strconv.Atoi(r.values[key].Value); return n }
 	truth := func(key string) bool { b, _ := strconv.ParseBool(r.values[key].Value); return b }
-	span := func(key string) time.Duration { d, _ := duration(r.values[key].Value); return d }
+	span := func(key string) time.Duration { d, _ := ParseDuration(r.values[key].Value); return d }
 	c.Model, c.BaseURL, c.APIKey, c.KeyCommand = r.values[Model], r.values[BaseURL], r.values[APIKey], r.values[APIKeyCommand]
 	c.Protocol, c.System, c.Permission = r.values[Protocol], r.values[System], r.values[Permission]
 	if s := r.values[Temperature].Value; s != "" {
@@ -288,7 +288,7 @@ func (r *resolver) typed() {
 	c.Retries = count(Retries)
 	c.Stream, c.Tools, c.DryRun, c.Ephemeral, c.Quiet, c.Verbose = truth(Stream), truth(Tools), truth(DryRun), truth(Ephemeral), truth(Quiet), truth(Verbose)
 	c.Timeout, c.RequestTimeout, c.CapturesAge = span(Timeout), span(RequestTimeout), span(CapturesAge)
-	c.CapturesMax, _ = size(r.values[CapturesMax].Value)
+	c.CapturesMax, _ = ParseSize(r.values[CapturesMax].Value)
 	c.Output, c.Input = r.values[Output].Value, r.values[Input].Value
 }
 

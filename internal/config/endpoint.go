@@ -4,6 +4,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // openAIBaseURL is a variable that other programs share; it moves the preset "openai", and nothing else.
@@ -62,9 +63,6 @@ func (r *resolver) presets() []Preset {
 // endpoint settles provider, base URL, model, protocol and key.
 func (r *resolver) endpoint() {
 	c := r.c
-	if c.KeyCommand.set() && r.user.values[APIKey].set() {
-		r.bad(&Error{Code: "config.file.two_keys", Args: []any{"the file"}, Path: c.KeyCommand.Source.Name, Line: c.KeyCommand.Source.Line, Column: 1})
-	}
 	if c.BaseURL.Value != "" {
 		r.given()
 	} else if !r.named() && !r.selected() {
@@ -85,15 +83,22 @@ func (r *resolver) given() {
 	if u, err := url.Parse(c.BaseURL.Value); err == nil {
 		c.Provider = u.Hostname()
 	}
-	for _, e := range r.user.providers {
-		if p, _ := preset(e.Name); origin(or(e.BaseURL, Setting{Value: p.BaseURL}).Value) == origin(c.BaseURL.Value) {
-			c.Provider = e.Name
-			r.take(e, p)
-			return
+	bare := func(s string) string { return strings.TrimRight(s, "/") }
+	for _, same := range []func(string, string) bool{
+		func(a, b string) bool { return bare(a) == bare(b) },
+		func(a, b string) bool { return origin(a) == origin(b) },
+	} {
+		for _, e := range r.user.providers {
+			if p, _ := preset(e.Name); same(or(e.BaseURL, Setting{Value: p.BaseURL}).Value, c.BaseURL.Value) {
+				c.Provider = e.Name
+				r.take(e, p)
+				return
+			}
 		}
 	}
+	owner := Owner(c.BaseURL.Value)
 	for _, p := range r.presets() {
-		if !p.Local() && p.serves(c.BaseURL.Value) {
+		if !p.Local() && p.serves(c.BaseURL.Value) && (owner == "" || owner == p.Name) {
 			c.Provider = p.Name
 			r.take(Entry{}, p)
 			return
@@ -286,14 +291,20 @@ func (r *resolver) key(p Preset, e Entry) {
 
 // belongs tells whether an entry's key is for the endpoint.
 func (r *resolver) belongs(e Entry) bool {
+	if r.user.broken {
+		return false
+	}
 	p, _ := preset(e.Name)
 	home := or(e.BaseURL, Setting{Value: p.BaseURL}).Value
 	return home != "" && origin(home) == origin(r.c.BaseURL.Value)
 }
 
 // home is the endpoint that the person's file names beside its own key: its base URL, that of the provider that its model
-// names, or the first preset's.
+// names, or the first preset's; "" where something in the file does not hold.
 func (r *resolver) home() string {
+	if r.user.broken {
+		return ""
+	}
 	if u := r.user.values[BaseURL]; u.set() {
 		return u.Value
 	}
@@ -308,12 +319,19 @@ func (r *resolver) home() string {
 	return Presets()[r.first(r.user.values[APIKey].Value)].BaseURL
 }
 
-// CheckKey makes sure that the key is not one of another vendor than the one whose own address the endpoint is. Resolve has
+// CheckKey makes sure that the key can be sent, and is not one of another vendor than the one whose own address the endpoint is. Resolve has
 // done so; a key that a program gave afterwards is to be checked before it is sent.
 func (c *Config) CheckKey() *Error {
+	if strings.ContainsFunc(c.APIKey.Value, unicode.IsControl) {
+		return &Error{Code: "config.bad_key", Args: []any{c.APIKey.Source}, Source: c.APIKey.Source}
+	}
 	owner, vendor := Owner(c.BaseURL.Value), VendorOf(c.APIKey.Value)
 	if owner == "" || vendor == "" || owner == vendor {
 		return nil
 	}
-	return &Error{Code: "config.wrong_key", Args: []any{c.APIKey.Source, vendor, owner}, Hint: "config.wrong_key.hint", HintArgs: []any{owner, vendor}, Source: c.APIKey.Source}
+	e := &Error{Code: "config.wrong_key", Args: []any{c.APIKey.Source, vendor, owner}, Hint: "config.wrong_key.hint", HintArgs: []any{owner, vendor}, Source: c.APIKey.Source}
+	if _, known := preset(vendor); !known {
+		e.Hint, e.HintArgs = "config.wrong_key.alone", []any{owner}
+	}
+	return e
 }

@@ -3,8 +3,10 @@ package config
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"regexp"
 	"slices"
@@ -23,8 +25,19 @@ type Document struct {
 	Text []byte
 }
 
-// ReadFile reads a configuration file. Without one, the error is fs.ErrNotExist.
-func ReadFile(path string) (*Document, error) {
+// ReadFile reads a configuration file. Without one, the error is fs.ErrNotExist; a link that leads nowhere is another error. Only
+// a file that a person has named may be something else than a plain one, as a pipe.
+func ReadFile(path string, named bool) (*Document, error) {
+	info, err := os.Stat(path)
+	if _, lerr := os.Lstat(path); errors.Is(err, fs.ErrNotExist) && lerr == nil {
+		return nil, errors.New("it is a link to nothing")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !named && !info.Mode().IsRegular() {
+		return nil, errors.New("it is no plain file")
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -56,6 +69,7 @@ type file struct {
 	values    map[string]Setting
 	providers []Entry
 	passed    []string // keys that were passed over
+	broken    bool     // something in it does not hold, so that it can't be known where its keys belong
 }
 
 // parser reads one configuration file.
@@ -79,14 +93,20 @@ func parse(doc *Document, layer Layer, env func(string) (string, bool), only ...
 	root, err := hujson.Parse(ended(text))
 	if err != nil {
 		p.syntax(err)
+		p.out.broken = true
 		return p.out, p.bad
 	}
 	object, ok := root.Value.(*hujson.Object)
 	if !ok {
 		p.fail(root.StartOffset, "config.file.object")
+		p.out.broken = true
 		return p.out, p.bad
 	}
 	p.section(object, "", layer)
+	if a, b := p.out.values[APIKey], p.out.values[APIKeyCommand]; a.set() && b.set() {
+		p.bad = append(p.bad, &Error{Code: "config.file.two_keys", Args: []any{"the file"}, Path: doc.Path, Line: b.Source.Line, Column: 1})
+	}
+	p.out.broken = len(p.bad) > 0
 	return p.out, p.bad
 }
 
@@ -213,6 +233,9 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 		return s, false
 	}
 	if err := key.check(s); err != nil {
+		if raw := text(v); strings.Contains(raw, "${") && len(err.Args) > 1 {
+			err.Args[1] = raw // never what a variable holds
+		}
 		err.Path = p.doc.Path
 		err.Line, err.Column = position(p.doc.Text, v.StartOffset)
 		p.bad = append(p.bad, err)
@@ -274,7 +297,7 @@ func (p *parser) expand(v hujson.Value, s string) (string, bool) {
 		}
 		name := m[2 : len(m)-1]
 		value, set := p.env(name)
-		if !set {
+		if !set || value == "" { // which would mean another host, or no key
 			ok = false
 			p.fail(v.StartOffset, "config.file.variable", name)
 		}
@@ -369,9 +392,8 @@ func distance(a, b string) int {
 }
 
 // Set gives the text of a configuration file with a key set to values, or without the key where there are none; comments
-// stay. The value is in the form that the command line takes. The error is an *[Error], also where the file as it was or would
-// be does not hold.
-func Set(doc *Document, name string, values ...string) ([]byte, error) {
+// stay. The value is in the form that the command line takes. What would then not hold, and did before, is an *[Error].
+func Set(doc *Document, env func(string) (string, bool), name string, values ...string) ([]byte, error) {
 	key, known := lookup(name)
 	if !known {
 		return nil, &Error{Code: "config.unknown", Args: []any{name}, Hint: "config.unknown.hint", Usage: true}
@@ -383,7 +405,7 @@ func Set(doc *Document, name string, values ...string) ([]byte, error) {
 	text = ended(text)
 	root, err := hujson.Parse(text)
 	if _, object := root.Value.(*hujson.Object); err != nil || !object {
-		_, bad := parse(doc, User, noVariables)
+		_, bad := parse(doc, User, env)
 		return nil, bad[0]
 	}
 	plain := root.Clone()
@@ -401,7 +423,21 @@ func Set(doc *Document, name string, values ...string) ([]byte, error) {
 	} else {
 		spread(root.Value.(*hujson.Object))
 	}
-	return root.Pack(), nil
+	out := root.Pack()
+	if bytes.Contains(doc.Text, []byte("\r\n")) {
+		out = bytes.ReplaceAll(bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	}
+	_, before := parse(doc, User, env)
+	_, after := parse(&Document{doc.Path, out}, User, env)
+	for _, e := range after {
+		if e.Code == "config.file.twice" && fmt.Sprint(e.Args) == fmt.Sprint([]any{name}) {
+			return nil, e // the other one would still count, or not
+		}
+		if !slices.ContainsFunc(before, func(b *Error) bool { return b.Code == e.Code && fmt.Sprint(b.Args) == fmt.Sprint(e.Args) }) {
+			return nil, e
+		}
+	}
+	return out, nil
 }
 
 // spread puts a member that was added at the end on a line of its own, indented like the first, in a file that a person has
@@ -422,8 +458,6 @@ func spread(o *hujson.Object) {
 	}
 	last.Value.BeforeExtra = hujson.Extra(" ")
 }
-
-func noVariables(string) (string, bool) { return "", true }
 
 // patch is the JSON Patch (RFC 6902) that sets or removes a key.
 func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
@@ -452,6 +486,9 @@ func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
 		return nil, &Error{Code: "config.one_value", Args: []any{k.Name}, Usage: true}
 	}
 	if err := k.check(s); err != nil {
+		if k.Name == BaseURL {
+			err.Args = []any{values[0]}
+		}
 		return nil, err
 	}
 	raw, err := k.json(s)
@@ -472,7 +509,13 @@ func (k Key) json(s Setting) (json.RawMessage, error) {
 			return nil, err
 		}
 		return json.Marshal(b)
-	case Count, Number:
+	case Count:
+		n, err := strconv.Atoi(s.Value)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(n)
+	case Number:
 		n, err := strconv.ParseFloat(s.Value, 64)
 		if err != nil {
 			return nil, err

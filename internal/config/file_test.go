@@ -49,7 +49,7 @@ func TestSet(t *testing.T) {
 		"a comment last":  {"{} // end", "model", []string{"x"}, "{\"model\": \"x\"} // end", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := config.Set(&config.Document{Path: "/c.json", Text: []byte(tt.text)}, tt.key, tt.values...)
+			got, err := config.Set(&config.Document{Path: "/c.json", Text: []byte(tt.text)}, env(m{}), tt.key, tt.values...)
 			if tt.code != "" {
 				var e *config.Error
 				if !errors.As(err, &e) || e.Code != tt.code || got != nil {
@@ -145,7 +145,7 @@ func FuzzFile(f *testing.F) {
 				t.Errorf("%q: an error at %d:%d: %v", text, e.Line, e.Column, e)
 			}
 		}
-		if got, err := config.Set(doc, config.Model, "y"); err == nil {
+		if got, err := config.Set(doc, env(m{"A": "x"}), config.Model, "y"); err == nil {
 			if _, err := hujson.Parse(got); err != nil {
 				t.Errorf("%q became %q: %v", text, got, err)
 			}

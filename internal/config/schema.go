@@ -74,9 +74,9 @@ func (k Key) schema() *schema {
 			s.Maximum = &k.Max
 		}
 	case Duration:
-		s.Type, s.AnyOf = "", []schema{{Const: &zero}, {Type: "string", Pattern: `^(0|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`}}
+		s.Type, s.AnyOf = "", []schema{{Const: &zero}, {Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`}}
 	case Size:
-		s.Type, s.AnyOf = "", []schema{{Type: "integer", Minimum: &zero}, {Type: "string", Pattern: `^[0-9]+([KMGTkmgt]?[Bb])?$`}}
+		s.Type, s.AnyOf = "", []schema{{Type: "integer", Minimum: &zero}, {Type: "string", Pattern: `^[0-9]+ *([KMGTkmgt]?[Bb])?$`}}
 	case List, Command:
 		s.Type, s.Items = "array", &schema{Type: "string"}
 		if k.Kind == Command {

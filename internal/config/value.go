@@ -8,8 +8,11 @@ import (
 	"time"
 )
 
-// maxTimeout is far beyond any run, and within what a timer can hold.
-const maxTimeout = 365 * 24 * time.Hour
+// day and maxTime: a time is far beyond any run, and within what a timer can hold.
+const (
+	day     = 24 * time.Hour
+	maxTime = 100 * 365 * day
+)
 
 // check tells whether a value can be one of the key's.
 func (k Key) check(s Setting) *Error {
@@ -27,11 +30,11 @@ func (k Key) check(s Setting) *Error {
 		n, err := strconv.ParseFloat(s.Value, 64)
 		ok = s.Value == "" || err == nil && n >= 0 && n <= k.Max
 	case Duration:
-		_, ok = duration(s.Value)
+		_, ok = ParseDuration(s.Value)
 	case Size:
-		_, ok = size(s.Value)
+		_, ok = ParseSize(s.Value)
 	case Text:
-		ok = k.Name != BaseURL || s.Value == "" || origin(s.Value) != ""
+		ok = k.Name != BaseURL || s.Value == "" && s.Source.Layer == BuiltIn || origin(s.Value) != ""
 	default:
 		ok = true
 	}
@@ -60,7 +63,7 @@ func Form(k Key) string {
 	case Number:
 		return "a number from 0 to " + strconv.FormatFloat(k.Max, 'f', -1, 64)
 	case Duration:
-		return "0 or a time from 1s to a year, such as \"90s\" or \"1h30m\""
+		return "0 or a time from 1s on, such as \"90s\", \"1h30m\" or \"30d\""
 	case Size:
 		return "bytes, or a size such as \"500MB\" or \"2GB\""
 	case List:
@@ -71,20 +74,25 @@ func Form(k Key) string {
 	return "a text"
 }
 
-// duration reads a time: 0, or from a second to a year.
-func duration(s string) (time.Duration, bool) {
+// ParseDuration reads a time: 0, or from a second to a hundred years, also in whole days ("30d").
+func ParseDuration(s string) (time.Duration, bool) {
 	if s == "0" {
 		return 0, true
 	}
 	d, err := time.ParseDuration(s)
-	return d, err == nil && d >= time.Second && d <= maxTimeout
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		var n int64
+		n, err = strconv.ParseInt(days, 10, 32)
+		d = min(time.Duration(n), 1+maxTime/day) * day
+	}
+	return d, err == nil && d >= time.Second && d <= maxTime
 }
 
-// size reads a number of bytes, with or without a unit of 1,024 steps.
-func size(s string) (int64, bool) {
+// ParseSize reads a number of bytes, with or without a unit of 1,024 steps ("500MB", "2 gb").
+func ParseSize(s string) (int64, bool) {
 	digits := strings.TrimRight(s, "BKMGTbkmgt")
 	unit, ok := map[string]int64{"": 1, "B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}[strings.ToUpper(s[len(digits):])]
-	n, err := strconv.ParseInt(digits, 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(digits), 10, 64)
 	if !ok || err != nil || n < 0 || n > math.MaxInt64/unit {
 		return 0, false
 	}

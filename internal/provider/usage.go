@@ -8,8 +8,8 @@ import (
 )
 
 // usage puts a usage object into disjoint buckets. prompt_tokens holds what was cached, completion_tokens the reasoning;
-// where the total says that a server counts reasoning apart, as xAI does, it is added. What is not a whole number is
-// unknown; below zero it is zero. Names by openai-openapi 2.3.0; those of DeepSeek, Moonshot, Mistral and llama.cpp
+// where the total says that a server counts reasoning apart, as xAI does, it is added. What is no whole
+// number from 0 to 2^53-1 is unknown: nothing is repaired. Names by openai-openapi 2.3.0; those of DeepSeek, Moonshot, Mistral and llama.cpp
 // (whose timings stand beside) for what was cached.
 func usage(u, timings raw) llm.Usage {
 	prompt := count(u, "prompt_tokens", "input_tokens")
@@ -43,18 +43,24 @@ func usage(u, timings raw) llm.Usage {
 				fresh -= *part
 			}
 		}
-		fresh = max(fresh, 0)
+		if fresh < 0 { // xAI leaves out of the prompt what was cached
+			fresh = *prompt
+		}
 		out.Fresh = &fresh
 	}
 	return out
 }
 
-// count gives the first member that is a whole number, at least 0; nil if none is.
+// maxCount is the largest whole number that every JSON reader takes for what it is (RFC 8259, section 6).
+const maxCount = 1<<53 - 1
+
+// count gives the first member that is a whole number from 0 on; nil if none is.
 func count(u raw, names ...string) *int64 {
 	for _, name := range names {
-		if n, ok := u.get(name).number(); ok {
-			n = max(n, 0)
-			return &n
+		if v := u.get(name); v.kind() != '"' {
+			if n, ok := v.number(); ok && n >= 0 && n <= maxCount {
+				return &n
+			}
 		}
 	}
 	return nil

@@ -7,7 +7,7 @@ import (
 	"overt/internal/llm"
 )
 
-// covers F129
+// covers F128 F129
 func TestUsage(t *testing.T) {
 	show := func(u llm.Usage) string {
 		s := ""
@@ -27,15 +27,17 @@ func TestUsage(t *testing.T) {
 		{"zero is a value", `,"usage":{"prompt_tokens":0,"completion_tokens":0}`, "0 - - 0 - "},
 		{"OpenAI", `,"usage":{"prompt_tokens":100,"completion_tokens":30,"total_tokens":130,"prompt_tokens_details":{"cached_tokens":60,"cache_write_tokens":10},"completion_tokens_details":{"reasoning_tokens":20}}`, "30 60 10 30 20 "},
 		{"xAI", `,"usage":{"prompt_tokens":10,"completion_tokens":5,"total_tokens":45,"completion_tokens_details":{"reasoning_tokens":30}}`, "10 - - 35 30 "},
-		{"cached above prompt", `,"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":12}}`, "0 12 - 5 - "},
+		{"cached above prompt", `,"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":12}}`, "10 12 - 5 - "},
 		{"DeepSeek", `,"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_cache_hit_tokens":8,"prompt_cache_miss_tokens":2}`, "2 8 - 5 - "},
 		{"Moonshot", `,"usage":{"prompt_tokens":10,"completion_tokens":5,"cached_tokens":4}`, "6 4 - 5 - "},
 		{"Mistral", `,"usage":{"prompt_tokens":10,"completion_tokens":5,"num_cached_tokens":4}`, "6 4 - 5 - "},
 		{"llama.cpp", `,"usage":{"prompt_tokens":10,"completion_tokens":5},"timings":{"cache_n":9}`, "1 9 - 5 - "},
 		{"Groq", `,"x_groq":{"usage":{"prompt_tokens":10,"completion_tokens":5}}`, "10 - - 5 - "},
-		{"strings and fractions", `,"usage":{"prompt_tokens":"10","completion_tokens":5.0}`, "10 - - 5 - "},
+		{"a text", `,"usage":{"prompt_tokens":"10","completion_tokens":5.0}`, "- - - 5 - "},
 		{"no whole numbers", `,"usage":{"prompt_tokens":"ten","completion_tokens":5.5}`, "- - - - - "},
-		{"below zero", `,"usage":{"prompt_tokens":10,"completion_tokens":-5}`, "10 - - 0 - "},
+		{"below zero", `,"usage":{"prompt_tokens":10,"completion_tokens":-5}`, "10 - - - - "},
+		{"below zero, cached", `,"usage":{"prompt_tokens":-5,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":-1}}`, "- - - 5 - "},
+		{"beyond what is safe", `,"usage":{"prompt_tokens":9007199254740993,"completion_tokens":9007199254740991}`, "- - - 9007199254740991 - "},
 		{"huge", `,"usage":{"prompt_tokens":1e300,"completion_tokens":99999999999999999999}`, "- - - - - "},
 	} {
 		body := "data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\n\ndata: {\"choices\":[]" + c.tail + "}\n\ndata: [DONE]\n\n"
