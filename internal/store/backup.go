@@ -253,7 +253,7 @@ func beforeMigration(ctx context.Context, d *database, steps []migration, versio
 		return nil, err
 	}
 	done = func() { lock.Close() }
-	todo, err := d.missing(ctx, steps)
+	todo, err := d.todo(ctx, steps)
 	if err != nil || len(todo) == 0 {
 		return done, err
 	}

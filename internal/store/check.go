@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -17,7 +18,7 @@ import (
 
 // What can be wrong with a record: codes of a [Problem].
 const (
-	ProblemAbsent     = "absent"     // overt.db is gone, though there was one
+	ProblemAbsent     = "absent"     // the file is gone or empty, though there was one
 	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
 	ProblemNewer      = "newer"      // a newer program wrote the file
 	ProblemFile       = "file"       // SQLite finds the file damaged
@@ -42,10 +43,10 @@ type Problem struct {
 // CheckedFile is what was looked at.
 type CheckedFile struct {
 	Name    string `json:"file"`
-	Present bool   `json:"present"`
-	Form    string `json:"form"`  // the newest migration that was applied
-	Older   bool   `json:"older"` // it is brought to the present form by the next program that works here; projections were not compared
-	Rows    int64  `json:"rows"`  // facts, or exchanges and outputs, that were read
+	Present bool   `json:"present"` // and not empty
+	Form    string `json:"form"`    // the newest migration that was applied
+	Older   bool   `json:"older"`   // it is brought to the present form by the next program that works here; projections were not compared
+	Rows    int64  `json:"rows"`    // facts, or exchanges and outputs, that were read
 }
 
 // Report is the outcome of a check.
@@ -87,6 +88,7 @@ func Check(ctx context.Context, dir string) (*Report, error) {
 		return r, err
 	}
 	if gone := Gone(ctx, dir); gone != nil {
+		r.Problems = slices.DeleteFunc(r.Problems, func(p Problem) bool { return p.Code == ProblemAbsent }) // it is said better
 		r.Problems = append([]Problem{{Code: ProblemAbsent, File: factsFile, Detail: gone.Error()}}, r.Problems...)
 	}
 	return r, nil
@@ -103,6 +105,7 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
 	sent := map[string]event.Exchange{}
+	empty := map[string]bool{}
 	for _, file := range recordFiles() {
 		c := &checking{ctx: ctx, file: file, sent: sent, depth: depth}
 		path := filepath.Join(dir, file.name)
@@ -117,12 +120,19 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 			return nil, err
 		}
 		c.is.Name = file.name
+		empty[file.name] = err == nil && !c.is.Present
 		out.Files = append(out.Files, c.is)
 		out.Problems = append(out.Problems, c.problems...)
 		out.More += c.more
 	}
 	if !out.Files[0].Present && !out.Files[1].Present {
 		return nil, &fs.PathError{Op: "check", Path: filepath.Join(dir, factsFile), Err: fs.ErrNotExist}
+	}
+	// A process that dies while it makes a record leaves empty files, but not beside one with something in it.
+	for i, f := range out.Files {
+		if other := out.Files[1-i]; empty[f.Name] && other.Present && (f.Name == factsFile || other.Rows > 0) {
+			out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: f.Name, Detail: "it is empty"})
+		}
 	}
 	out.TookMS = time.Since(began).Milliseconds()
 	return out, nil
@@ -186,6 +196,9 @@ func (c *checking) all(d *database) error {
 		return nil
 	case err != nil:
 		return err
+	case form.empty:
+		c.is.Present = false
+		return nil
 	case form.newer != "":
 		c.add(ProblemNewer, "migration", form.newer, "only a newer program knows this")
 		return nil
@@ -307,44 +320,6 @@ func (c *checking) wellFormed(s *Store, row *factRow) error {
 		err = errors.New("its text is not UTF-8")
 	}
 	return err
-}
-
-// parents follows which node belongs to which task.
-type parents struct {
-	node map[event.Seq]string // the task of each node
-	from map[string]string    // the task that a task was forked from; "": not known any more
-}
-
-// apply takes a fact in order and says what is wrong with its parent.
-func (p *parents) apply(f event.Fact) string {
-	if t, ok := f.Data.(event.TaskCreated); ok && t.Parent != "" {
-		p.from[f.Scope.Task] = t.Parent
-	}
-	if _, ok := f.Data.(event.Erased); ok && f.Kind == event.KindTaskCreated {
-		p.from[f.Scope.Task] = "" // it may have been a fork
-	}
-	if !f.Kind.Node() {
-		return ""
-	}
-	p.node[f.Seq] = f.Scope.Task
-	if f.Parent == 0 {
-		return ""
-	}
-	owner, ok := p.node[f.Parent]
-	if !ok || f.Parent >= f.Seq {
-		return fmt.Sprintf("its parent %d is no node before it", f.Parent)
-	}
-	for task, hops := f.Scope.Task, 0; task != owner; hops++ {
-		from, forked := p.from[task]
-		if forked && from == "" {
-			return ""
-		}
-		if !forked || hops > len(p.from) {
-			return fmt.Sprintf("its parent %d belongs to %s, which it was not forked from", f.Parent, owner)
-		}
-		task = from
-	}
-	return ""
 }
 
 // blobs reads every long text.

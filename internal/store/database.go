@@ -50,6 +50,9 @@ func openDatabase(ctx context.Context, path string, steps []migration, now time.
 	if err := prepareFile(path); err != nil {
 		return nil, err
 	}
+	if err := untouched(ctx, path, steps); err != nil {
+		return nil, err
+	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
 	var err error
 	if d.pool, err = sql.Open("sqlite", u.String()+settings); err != nil {
@@ -72,24 +75,47 @@ func openDatabase(ctx context.Context, path string, steps []migration, now time.
 // prepareFile makes an empty file that only its owner can read; SQLite gives its companions the same mode. A file that
 // exists is not opened: closing it would drop the locks that SQLite holds on it in this process.
 func prepareFile(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
-		if errors.Is(err, os.ErrExist) { // another process was quicker
-			return nil
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("make the record: %w", err)
+	}
+	return f.Close()
+}
+
+// untouched refuses a file that is not ours before there is a connection that could write to it: to close such a one folds the log
+// that another program left beside a file into it, and to read by it ends a change that was interrupted. Without a log, to
+// open a file changes nothing. What else is wrong is left to who opens it.
+func untouched(ctx context.Context, path string, steps []migration) (refused error) {
+	judge := func(d *database) error {
+		form, err := d.formOf(ctx, steps)
+		if err == nil {
+			refused = form.refused(path)
 		}
-		if err != nil {
-			return fmt.Errorf("make the record: %w", err)
+		return err
+	}
+	for _, suffix := range []string{"-wal", "-journal"} {
+		if _, err := os.Lstat(path + suffix); errors.Is(err, os.ErrNotExist) {
+			continue
 		}
-		return f.Close()
-	case err != nil:
-		return fmt.Errorf("open the record: %w", err)
-	case info.Mode().Perm()&0o077 != 0:
-		for _, p := range []string{path, path + "-wal", path + "-shm"} {
-			if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("close the record to others: %w", err)
-			}
+		if err := lookOnce(ctx, path, "mode=ro&"+lookSettings, judge); code(err) == sqlite3.SQLITE_READONLY { // the change was of a process that died
+			lookOnce(ctx, path, "immutable=1&"+lookSettings, judge)
+		}
+	}
+	return refused
+}
+
+// private closes a file of ours to others.
+func (d *database) private() error {
+	info, err := os.Stat(d.path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	for _, p := range []string{d.path, d.path + "-wal", d.path + "-shm"} {
+		if err := os.Chmod(p, 0o600); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("close the record to others: %w", err)
 		}
 	}
 	return nil
@@ -97,7 +123,10 @@ func prepareFile(path string) error {
 
 // migrate applies the steps that the file has not seen. It looks before it touches.
 func (d *database) migrate(ctx context.Context, steps []migration, now time.Time, before func(d *database) (func(), error)) error {
-	todo, err := d.missing(ctx, steps)
+	todo, err := d.todo(ctx, steps)
+	if err == nil {
+		err = d.private()
+	}
 	if err != nil {
 		return err
 	}
@@ -123,7 +152,7 @@ func (d *database) migrate(ctx context.Context, steps []migration, now time.Time
 		}
 	}
 	return d.do(ctx, false, func() error {
-		todo, err := d.missing(ctx, steps) // another process may have been quicker
+		todo, err := d.todo(ctx, steps) // another process may have been quicker
 		if err != nil {
 			return err
 		}
@@ -140,52 +169,13 @@ func (d *database) migrate(ctx context.Context, steps []migration, now time.Time
 	})
 }
 
-// missing gives the steps that the file has not seen, in order.
-func (d *database) missing(ctx context.Context, steps []migration) ([]migration, error) {
-	var tables, ours int
-	err := d.conn.QueryRowContext(ctx, `SELECT count(*), count(*) FILTER (WHERE name = 'migration') FROM sqlite_schema`).
-		Scan(&tables, &ours)
-	if err != nil {
-		return nil, err
+// todo gives the steps that the file has not seen, in order. A file that is not to be touched is an error.
+func (d *database) todo(ctx context.Context, steps []migration) ([]migration, error) {
+	form, err := d.formOf(ctx, steps)
+	if err == nil {
+		err = form.refused(d.path)
 	}
-	if tables == 0 {
-		return steps, nil
-	}
-	if ours == 0 {
-		return nil, notOurs(d.path)
-	}
-	seen := map[string]bool{}
-	rows, err := d.conn.QueryContext(ctx, `SELECT name FROM migration`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return nil, err
-		}
-		seen[name] = true
-	}
-	var todo []migration
-	for _, m := range steps {
-		if !seen[m.name] {
-			todo = append(todo, m)
-		}
-		delete(seen, m.name)
-	}
-	for name := range seen {
-		return nil, tooNew(d.path, name)
-	}
-	return todo, rows.Err()
-}
-
-func notOurs(path string) error {
-	return fmt.Errorf("%s is a database of another program; move it away", path)
-}
-
-func tooNew(path, migration string) error {
-	return fmt.Errorf("%s was written by a newer program (it has %q); use that one or a newer one", path, migration)
+	return form.missing, err
 }
 
 // form is what can be chosen only while a file is empty: space that is pruned can be given back. Pages stay at 4 KB; with

@@ -17,7 +17,7 @@ type State string
 
 // States of a file.
 const (
-	Absent    State = "absent"
+	Absent    State = "absent" // or empty, as a process leaves it that dies while it makes the file
 	Fine      State = "fine"
 	Older     State = "older"     // fine; the next program that works here brings it to the present form
 	Newer     State = "newer"     // only a newer program can read it
@@ -90,11 +90,14 @@ func (g *Glanced) read(ctx context.Context, d *database, f recordFile) error {
 	}
 	g.Form, g.Newer = form.last, form.newer
 	switch {
-	case form.newer != "":
-		g.State = Newer
+	case form.empty:
+		g.State = Absent
 		return nil
 	case form.foreign:
 		g.State = Foreign
+		return nil
+	case form.newer != "":
+		g.State = Newer
 		return nil
 	case len(form.missing) > 0:
 		g.State = Older

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
@@ -71,52 +72,80 @@ func (d *database) still(ctx context.Context) error {
 	return err
 }
 
-// form is what a file says of its own form.
+// fileForm is what a file says of its own form.
 type fileForm struct {
-	last    string   // the newest migration that we know; "": none
-	missing []string // migrations that it has not seen
-	newer   string   // a migration that we do not know
-	foreign bool     // it is no file of ours
+	empty   bool        // nothing was ever written to it
+	foreign bool        // it is no file of ours
+	newer   string      // a migration that we do not know; "": none
+	last    string      // the newest migration that we know; "": none
+	missing []migration // migrations that it has not seen, in order
 }
 
-// formOf reads the form of a file.
+// refused is the error for a file that is not to be touched; nil: it is ours, or empty.
+func (f *fileForm) refused(path string) error {
+	switch {
+	case f.foreign:
+		return fmt.Errorf("%s is a database of another program; move it away", path)
+	case f.newer != "":
+		return fmt.Errorf("%s was written by a newer program (it has %q); use that one or a newer one", path, f.newer)
+	}
+	return nil
+}
+
+// formOf reads the form of a file. Ours is one whose table of migrations begins with our first; a table of this name alone does not
+// make it so.
 func (d *database) formOf(ctx context.Context, steps []migration) (fileForm, error) {
-	var out fileForm
-	var ours int
-	err := d.conn.QueryRowContext(ctx, `SELECT count(*) FROM main.sqlite_schema WHERE name = 'migration' AND type = 'table'`).Scan(&ours)
-	if err != nil || ours == 0 {
-		out.foreign = err == nil
-		return out, err
-	}
-	seen := map[string]bool{}
-	rows, err := d.conn.QueryContext(ctx, `SELECT name FROM main.migration ORDER BY name`)
+	tables, err := d.one(ctx, `SELECT count(*) FROM main.sqlite_schema`)
 	if err != nil {
-		return out, err
+		return fileForm{}, err
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
-			return out, err
-		}
-		seen[name] = true
+	if tables == 0 {
+		// Another program may have made its mark before its first table.
+		marked, err := d.one(ctx, `SELECT application_id <> 0 OR user_version <> 0 FROM pragma_application_id, pragma_user_version`)
+		return fileForm{empty: marked == 0, foreign: marked != 0, missing: steps}, err
 	}
-	if err := rows.Err(); err != nil {
-		return out, err
+	seen, err := d.seen(ctx)
+	if err != nil || !seen[steps[0].name] {
+		return fileForm{foreign: err == nil}, err
 	}
+	var out fileForm
 	for _, m := range steps {
 		if seen[m.name] {
 			out.last = m.name
 		} else {
-			out.missing = append(out.missing, m.name)
+			out.missing = append(out.missing, m)
 		}
 		delete(seen, m.name)
 	}
 	for name := range seen {
 		out.newer = max(out.newer, name)
 	}
-	out.foreign = out.last == "" // a table of this name alone does not make it ours
 	return out, nil
+}
+
+// seen reads the migrations that a file has seen; of a table that has only the name of ours, there are none.
+func (d *database) seen(ctx context.Context) (map[string]bool, error) {
+	ours, err := d.one(ctx, `SELECT count(*) FROM main.sqlite_schema WHERE name = 'migration' AND type = 'table'`)
+	if err != nil || ours == 0 {
+		return nil, err
+	}
+	rows, err := d.conn.QueryContext(ctx, `SELECT CAST(name AS TEXT) FROM main.migration WHERE name IS NOT NULL ORDER BY 1`)
+	if code(err) == sqlite3.SQLITE_ERROR { // it has no such column, say
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	seen := map[string]bool{}
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		seen[name] = true
+	}
+	return seen, rows.Err()
 }
 
 // one reads a number.

@@ -78,13 +78,11 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 	return look(ctx, f.Path, func(d *database) error {
 		form, err := d.formOf(ctx, file.steps)
-		switch {
-		case err != nil:
+		if err == nil {
+			err = form.refused(d.path)
+		}
+		if err != nil || form.empty {
 			return err
-		case form.newer != "":
-			return tooNew(d.path, form.newer)
-		case form.foreign:
-			return notOurs(d.path)
 		}
 		f.Form = form.last
 		if err := d.still(ctx); err != nil {
