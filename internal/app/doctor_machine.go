@@ -2,8 +2,10 @@ package app
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"overt/internal/shell"
@@ -182,54 +184,74 @@ func (d *doctor) room(f *findings, dir string) {
 func (d *doctor) databases(ctx context.Context, f *findings, dir string) {
 	short, cancel := context.WithTimeout(ctx, 2*stepTime)
 	defer cancel()
-	files, holder, err := store.Glance(short, dir, stepTime)
-	absent := 0
-	for _, g := range files {
-		if g.State == store.Absent {
-			absent++
-		}
-	}
-	if absent == len(files) {
+	seen, err := store.Glance(short, dir, stepTime)
+	switch present := func(g store.Glanced) bool { return g.State != store.Absent }; {
+	case seen.Restoring != nil:
+		f.restoring(seen.Restoring) // which files are there, and of which record, is settled by its end
+	case !slices.ContainsFunc(seen.Files, present):
 		f.ok("doctor.database.none", d.o.Root)
 		return
-	}
-	for _, g := range files {
-		pid := g.PID
-		if pid == 0 && holder != nil {
-			pid = holder.PID
-		}
-		switch g.State {
-		case store.Fine:
-			f.ok("doctor.database", g.Path, g.Form)
-		case store.Older:
-			f.ok("doctor.database.older", g.Path, g.Form)
-		case store.Absent:
-			f.warn("doctor.database.absent", g.Path).next("doctor.database.absent.next")
-		case store.Newer:
-			f.problem("doctor.database.newer", g.Path, g.Newer).next("doctor.database.newer.next")
-		case store.Foreign:
-			f.problem("doctor.database.foreign", g.Path).next("doctor.database.foreign.next")
-		case store.Damaged:
-			f.problem("doctor.database.damaged", g.Path, g.Err).next("doctor.database.damaged.next")
-		case store.Locked:
-			c := f.problem("doctor.database.locked", g.Path, int(stepTime.Seconds()))
-			if pid != 0 {
-				c.next("doctor.database.locked.by", pid)
-			} else {
-				c.next("doctor.database.locked.next", g.Path)
-			}
-		case store.Undecided:
-			f.unknown("doctor.database.late", g.Path)
-		default:
-			f.problem("doctor.database.unread", g.Path, g.Err).next("doctor.database.unread.next", g.Path)
+	default:
+		for _, g := range seen.Files {
+			f.database(g, seen.Holder)
 		}
 	}
-	switch {
+	switch holder := seen.Holder; {
 	case err != nil:
 		f.unknown("doctor.lease.unknown", err)
 	case holder != nil && holder.PID != 0:
 		f.ok("doctor.lease", holder.PID, holder.What)
 	case holder != nil:
 		f.ok("doctor.lease.somebody")
+	}
+}
+
+// restoring tells of a restore that has not come to its end.
+func (f *findings) restoring(err error) {
+	r, known := errors.AsType[*store.RestoringError](err)
+	switch {
+	case !known:
+		f.problem("doctor.restoring.unread", err).next("doctor.restoring.unread.next")
+	case r.Alive:
+		f.unknown("doctor.restoring.alive", r.From)
+	default:
+		f.problem("doctor.restoring", r.From).next("doctor.restoring.next")
+	}
+}
+
+// database tells what was seen of a file.
+func (f *findings) database(g store.Glanced, holder *store.HeldError) {
+	pid := g.PID
+	if pid == 0 && holder != nil {
+		pid = holder.PID
+	}
+	switch g.State {
+	case store.Fine:
+		f.ok("doctor.database", g.Path, g.Form)
+	case store.Older:
+		f.ok("doctor.database.older", g.Path, g.Form)
+	case store.Absent:
+		f.warn("doctor.database.absent", g.Path).next("doctor.database.absent.next")
+	case store.Newer:
+		f.problem("doctor.database.newer", g.Path, g.Newer).next("doctor.database.newer.next")
+	case store.Foreign:
+		if g.Err != nil {
+			f.problem("doctor.database.stranger", g.Path).next("doctor.database.stranger.next")
+			return
+		}
+		f.problem("doctor.database.foreign", g.Path).next("doctor.database.foreign.next")
+	case store.Damaged:
+		f.problem("doctor.database.damaged", g.Path, g.Err).next("doctor.database.damaged.next")
+	case store.Locked:
+		c := f.problem("doctor.database.locked", g.Path, int(stepTime.Seconds()))
+		if pid != 0 {
+			c.next("doctor.database.locked.by", pid)
+		} else {
+			c.next("doctor.database.locked.next", g.Path)
+		}
+	case store.Undecided:
+		f.unknown("doctor.database.late", g.Path)
+	default:
+		f.problem("doctor.database.unread", g.Path, g.Err).next("doctor.database.unread.next", g.Path)
 	}
 }

@@ -58,16 +58,19 @@ type BackupOptions struct {
 	Now        time.Time // zero: now
 }
 
-// BackupError says that a record can't be backed up because it is damaged.
+// BackupError says that a record can't be backed up because it is damaged, or its files do not belong together.
 type BackupError struct{ Problem Problem }
 
 // Error implements error.
 func (e *BackupError) Error() string {
+	if e.Problem.Code == ProblemStranger {
+		return e.Problem.File + " " + strangersText
+	}
 	return fmt.Sprintf("the copy of %s is damaged (%s), so it was not kept", e.Problem.File, e.Problem.Detail)
 }
 
 // Backup copies a record while others may write to it: overt.db as it is at one moment, then captures.db. The copy is
-// checked, then gets its name; a name that is taken is an error. Files of a backup are never changed afterwards.
+// checked, then gets its name; a name that is taken is an error, and so is a restore that has not come to its end. Files of a backup are never changed afterwards.
 func Backup(ctx context.Context, dir string, o BackupOptions) (Saved, error) {
 	out, err := backup(ctx, dir, o, checkContent)
 	if err != nil {
@@ -86,6 +89,9 @@ func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Sa
 		return out, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, factsFile)); err != nil {
+		return out, err
+	}
+	if err := unrestored(dir); err != nil { // its files may be of two moments
 		return out, err
 	}
 	to, parent, err := o.place(dir)
@@ -113,6 +119,9 @@ func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Sa
 		if err := copyDatabase(ctx, from, filepath.Join(c.dir, file.name)); err != nil {
 			return out, err
 		}
+	}
+	if err := unrestored(dir); err != nil {
+		return out, err
 	}
 	m := Manifest{Form: manifestForm, Made: o.Now.UTC().Truncate(time.Second), Version: o.Version, Record: filepath.Base(dir), Root: o.Root, Why: o.Why, Automatic: o.Automatic}
 	if err := m.fill(ctx, c.dir, depth); err != nil {

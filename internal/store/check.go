@@ -20,6 +20,7 @@ import (
 const (
 	ProblemAbsent     = "absent"     // the file is gone or empty, though there was one
 	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
+	ProblemStranger   = "stranger"   // captures.db is of another record than overt.db
 	ProblemNewer      = "newer"      // a newer program wrote the file
 	ProblemFile       = "file"       // SQLite finds the file damaged
 	ProblemGap        = "gap"        // facts are missing
@@ -70,6 +71,11 @@ func (r *Report) Rebuildable() bool {
 	return true
 }
 
+// Strangers tells whether nothing is wrong but that the files do not belong together.
+func (r *Report) Strangers() bool {
+	return len(r.Problems) == 1 && r.Problems[0].Code == ProblemStranger
+}
+
 // maxProblems is how many problems of a file are told.
 const maxProblems = 100
 
@@ -105,7 +111,7 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
 	sent := map[string]event.Exchange{}
-	empty := map[string]bool{}
+	empty, ids := map[string]bool{}, map[string]int64{}
 	for _, file := range recordFiles() {
 		c := &checking{ctx: ctx, file: file, sent: sent, depth: depth}
 		path := filepath.Join(dir, file.name)
@@ -118,6 +124,9 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 			}
 		case !errors.Is(err, fs.ErrNotExist):
 			return nil, err
+		}
+		if ids[file.name] = c.id; strangers(ids[factsFile], ids[capturesFile]) {
+			c.problems = append([]Problem{{Code: ProblemStranger, File: file.name, Detail: "it " + strangersText}}, c.problems...)
 		}
 		c.is.Name = file.name
 		empty[file.name] = err == nil && !c.is.Present
@@ -146,6 +155,7 @@ type checking struct {
 	depth int
 
 	is       CheckedFile
+	id       int64 // of the record; 0: none yet, or not known
 	problems []Problem
 	more     int
 }
@@ -175,7 +185,7 @@ func (c *checking) phase(table string, f func() error) error {
 
 func (c *checking) look(path string) error {
 	err := look(c.ctx, path, func(d *database) error {
-		c.is, c.problems, c.more = CheckedFile{Present: true}, nil, 0 // for the second look
+		c.is, c.id, c.problems, c.more = CheckedFile{Present: true}, 0, nil, 0 // for the second look
 		if err := d.still(c.ctx); err != nil {
 			return err
 		}
@@ -204,6 +214,11 @@ func (c *checking) all(d *database) error {
 		return nil
 	}
 	c.is.Form, c.is.Older = form.last, len(form.missing) > 0
+	if !form.foreign {
+		if c.id, err = d.identity(c.ctx); err != nil {
+			return err
+		}
+	}
 	if err := c.phase("", func() error { return c.sqlite(d) }); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ const (
 	Fine      State = "fine"
 	Older     State = "older"     // fine; the next program that works here brings it to the present form
 	Newer     State = "newer"     // only a newer program can read it
-	Foreign   State = "foreign"   // it is no file of ours
+	Foreign   State = "foreign"   // it is no file of ours, or, with an error, of another record than overt.db
 	Damaged   State = "damaged"   // SQLite says so
 	Locked    State = "locked"    // another process has kept it locked for as long as was waited
 	Unread    State = "unread"    // the system does not let it be read
@@ -31,6 +31,13 @@ const (
 // lockedPoll is how often a lock that another process has is looked at.
 const lockedPoll = 20 * time.Millisecond
 
+// Glimpse is what a glance at a record found.
+type Glimpse struct {
+	Files     []Glanced
+	Holder    *HeldError // who has the lease; nil: nobody
+	Restoring error      // a *[RestoringError], or why it can't be told; nil: no restore was begun that has not come to its end
+}
+
 // Glanced is what a glance at one file found.
 type Glanced struct {
 	File, Path string
@@ -39,20 +46,28 @@ type Glanced struct {
 	Newer      string // the migration that we do not know
 	PID        int    // of the process that keeps the file locked; 0: not known
 	Err        error  // what SQLite or the system said
+
+	id int64 // of the record; 0: not known
 }
 
 // Glance looks at the files of a record without reading all of them and without changing anything: their form, whether
-// SQLite finds the structure sound (quick_check), and whether another process keeps one locked for longer than wait. holder
-// says who has the lease; nil: nobody. Where no record is, both files are absent. The end of ctx leaves a file undecided.
+// SQLite finds the structure sound (quick_check), whether they belong together, and whether another process keeps one locked for
+// longer than wait. Where no record is, both files are absent. The end of ctx leaves a file undecided; while a restore has not
+// come to its end, files may be of two records. The error is that of looking at the lease; the rest is told all the same.
 // It is not for a process that has the record open: the look at locks would drop its own.
-func Glance(ctx context.Context, dir string, wait time.Duration) (files []Glanced, holder *HeldError, err error) {
+func Glance(ctx context.Context, dir string, wait time.Duration) (Glimpse, error) {
+	out := Glimpse{Restoring: unrestored(dir)}
 	for _, f := range recordFiles() {
 		g := Glanced{File: f.name, Path: filepath.Join(dir, f.name)}
 		g.look(ctx, f, wait)
-		files = append(files, g)
+		out.Files = append(out.Files, g)
 	}
-	holder, err = leaseHolder(dir)
-	return files, holder, err
+	if facts, captures := out.Files[0], &out.Files[1]; strangers(facts.id, captures.id) && (captures.State == Fine || captures.State == Older) {
+		captures.State, captures.Err = Foreign, errors.New(strangersText)
+	}
+	var err error
+	out.Holder, err = leaseHolder(dir)
+	return out, err
 }
 
 func (g *Glanced) look(ctx context.Context, f recordFile, wait time.Duration) {
@@ -101,6 +116,9 @@ func (g *Glanced) read(ctx context.Context, d *database, f recordFile) error {
 		return nil
 	case len(form.missing) > 0:
 		g.State = Older
+	}
+	if g.id, err = d.identity(ctx); err != nil {
+		return err
 	}
 	lines, err := d.texts(ctx, `PRAGMA main.quick_check(1)`)
 	if err == nil && (len(lines) != 1 || lines[0] != "ok") {

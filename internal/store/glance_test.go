@@ -16,11 +16,11 @@ import (
 // glance looks at a folder and gives the states of overt.db and captures.db.
 func glance(t *testing.T, ctx context.Context, dir string, wait time.Duration) ([]store.Glanced, *store.HeldError) {
 	t.Helper()
-	files, holder, err := store.Glance(ctx, dir, wait)
-	if err != nil || len(files) != 2 {
-		t.Fatal(files, err)
+	seen, err := store.Glance(ctx, dir, wait)
+	if err != nil || len(seen.Files) != 2 || seen.Restoring != nil {
+		t.Fatal(seen, err)
 	}
-	return files, holder
+	return seen.Files, seen.Holder
 }
 
 // TestGlance: what is damaged, missing or fine is told, and a look leaves nothing behind.
@@ -57,6 +57,28 @@ func TestGlance(t *testing.T) {
 	}
 	if entries() != before {
 		t.Error("something was made")
+	}
+}
+
+// TestGlanceAtARestore: one that was interrupted is seen, and one that is under way is told apart.
+func TestGlanceAtARestore(t *testing.T) {
+	dir := wholeRecord(t)
+	if err := os.WriteFile(filepath.Join(dir, "restoring.json"), []byte(`{"from": "/b/1", "in": ["overt.db"], "out": ["overt.db"]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var restoring *store.RestoringError
+	if seen, err := store.Glance(t.Context(), dir, 0); err != nil || !errors.As(seen.Restoring, &restoring) || restoring.Alive || restoring.From != "/b/1" {
+		t.Errorf("%+v, %v", seen, err)
+	}
+	if _, err := store.Backup(t.Context(), dir, store.BackupOptions{}); !errors.As(err, &restoring) || entries(t, filepath.Join(dir, "backups")) != nil {
+		t.Errorf("a backup meanwhile: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "restoring.json"), []byte(`{`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	restoring = nil
+	if seen, err := store.Glance(t.Context(), dir, 0); err != nil || seen.Restoring == nil || errors.As(seen.Restoring, &restoring) {
+		t.Errorf("%+v, %v", seen, err)
 	}
 }
 

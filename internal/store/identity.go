@@ -54,11 +54,17 @@ func pair(ctx context.Context, facts, captures *database) error {
 			return err
 		}
 	}
-	if f != c {
-		return fmt.Errorf("%s belongs to the record of another workspace; move it away (exchanges of before are then missing)", captures.path)
+	if strangers(f, c) {
+		return fmt.Errorf("%s %s", captures.path, strangersText)
 	}
 	return nil
 }
+
+// strangers tells whether the numbers of two files say that they are of different records.
+func strangers(facts, captures int64) bool { return facts != 0 && captures != 0 && facts != captures }
+
+// strangersText says so of captures.db.
+const strangersText = "belongs to the record of another workspace; move it away (exchanges of before are then missing)"
 
 // sameRecord tells whether a captures.db belongs to an overt.db, as far as can be read. One that is not there does.
 func sameRecord(ctx context.Context, facts, captures string) bool {

@@ -201,6 +201,9 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 	}
 	if !report.OK() {
 		p := report.Problems[0]
+		if p.Code == ProblemStranger {
+			return errors.New("its files belong to the records of different workspaces; take those of one record")
+		}
 		return fmt.Errorf("%s of the backup is damaged (%s %s: %s)", p.File, p.Table, p.Row, p.Detail)
 	}
 	j.Out = slices.Clone(j.In)

@@ -216,6 +216,58 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
+// TestStrangers: two files that are of different records are a record that no task can open, so nothing calls it fine, keeps it as a
+// backup or puts it in place. One whose number is not chosen yet is nobody's.
+func TestStrangers(t *testing.T) {
+	dir, other := wholeRecord(t), wholeRecord(t)
+	copyFile(t, filepath.Join(other, "captures.db"), filepath.Join(dir, "captures.db"))
+	const text = "belongs to the record of another workspace; move it away"
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), text) {
+		t.Errorf("it was opened: %v", err)
+	}
+	before := tree(t, dir)
+	r, err := store.Check(t.Context(), dir)
+	if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != store.ProblemStranger || r.Problems[0].File != "captures.db" || !strings.Contains(r.Problems[0].Detail, text) || r.Rebuildable() {
+		t.Errorf("check: %+v, %v", r, err)
+	}
+	if files, _ := glance(t, t.Context(), dir, 0); files[0].State != store.Fine || files[1].State != store.Foreign || files[1].Err == nil {
+		t.Errorf("a glance: %+v", files)
+	}
+	if st, err := store.Inspect(t.Context(), dir); err != nil || st.Files[0].Problem != "" || !strings.Contains(st.Files[1].Problem, text) {
+		t.Errorf("status: %+v, %v", st, err)
+	}
+	if _, err := store.Backup(t.Context(), dir, store.BackupOptions{}); err == nil || !strings.Contains(err.Error(), "captures.db "+text) || entries(t, filepath.Join(dir, "backups")) != nil {
+		t.Errorf("a backup: %v", err)
+	}
+	if b := mustBackup(t, dir, store.BackupOptions{NoCaptures: true}); b.Captures != nil {
+		t.Errorf("%+v", b)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "backups")); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(before, tree(t, dir)) {
+		t.Error("something was changed")
+	}
+	third := wholeRecord(t)
+	want, err := content(t, third)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Restore(t.Context(), third, dir, true); err == nil || !strings.Contains(err.Error(), "belong to the records of different workspaces") {
+		t.Errorf("a restore: %v", err)
+	}
+	if got, err := content(t, third); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("a restore has changed something: %v", err)
+	}
+	spoil(t, dir, "captures.db", `PRAGMA user_version = 0`)
+	if r, err := store.Check(t.Context(), dir); err != nil || !r.OK() {
+		t.Errorf("without a number: %+v, %v", r, err)
+	}
+	if err := open(t, dir).Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRestoreOverDamage: a record that can't be opened is what a restore is for.
 func TestRestoreOverDamage(t *testing.T) {
 	for _, how := range []string{"no database", "cut", "gone", "log only"} {

@@ -26,7 +26,9 @@ type FileStatus struct {
 	Outputs   *int64     `json:"outputs"`
 	Oldest    *time.Time `json:"oldest"` // fact, exchange or output
 	Newest    *time.Time `json:"newest"`
-	Problem   string     `json:"problem"` // why it can't be read; "": it can
+	Problem   string     `json:"problem"` // why it can't be read, or is not read with the other; "": it can
+
+	id int64 // of the record; 0: not known
 }
 
 // Status is the state of a record.
@@ -64,6 +66,9 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 		}
 		out.Files = append(out.Files, f)
 	}
+	if facts, captures := out.Files[0], &out.Files[1]; strangers(facts.id, captures.id) && captures.Problem == "" {
+		captures.Problem = "it " + strangersText
+	}
 	var err error
 	if out.Backups, err = Backups(dir); err != nil {
 		return nil, err
@@ -85,6 +90,9 @@ func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 			return err
 		}
 		f.Form = form.last
+		if f.id, err = d.identity(ctx); err != nil {
+			return err
+		}
 		if err := d.still(ctx); err != nil {
 			return err
 		}
