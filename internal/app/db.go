@@ -20,6 +20,8 @@ type (
 	DBReport  = store.Report
 	DBProblem = store.Problem
 	DBBackup  = store.Saved
+
+	DBRestoring = store.RestoringError
 )
 
 // DB works on the files of a workspace's record, whatever condition they are in. Where nothing was ever recorded its errors
@@ -52,19 +54,8 @@ func (d *DB) none(ctx context.Context, err error) error {
 	return ErrNoRecord
 }
 
-// Copies lists the folders beside the record that hold it as it was: backups, and what a restore has set aside. Erasing does not
-// reach them.
-func (d *DB) Copies() ([]string, error) {
-	backups, err := store.Backups(d.dir)
-	if err != nil {
-		return nil, err
-	}
-	out, err := filepath.Glob(filepath.Join(d.dir, "aside", "*"))
-	for _, b := range backups {
-		out = append(out, b.Path)
-	}
-	return out, err
-}
+// Copies lists the folders beside the record that hold it as it was, see [store.Copies]. Erasing does not reach them.
+func (d *DB) Copies() ([]string, error) { return store.Copies(d.dir) }
 
 // present makes sure that a folder has a record. Without one the error is [ErrNoRecord], or says that there was one.
 func present(ctx context.Context, dir string) error {

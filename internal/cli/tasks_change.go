@@ -136,11 +136,16 @@ Backups that were made before are not touched, and named.`,
 						return err
 					}
 				}
-				if err := tasks.Session.Do(ctx, "", t.ID, session.Erase{}); err != nil {
+				err := tasks.Session.Do(ctx, "", t.ID, session.Erase{})
+				var scrub *session.ScrubError
+				switch {
+				case errors.As(err, &scrub): // it is erased; what is left of it is to be known all the more
+				case err != nil:
 					return err
+				default:
+					fmt.Fprintln(p.Out, p.say.Say("task.rm.done", t.ID))
 				}
-				fmt.Fprintln(p.Out, p.say.Say("task.rm.done", t.ID))
-				return p.sayCopies()
+				return errors.Join(err, p.sayCopies())
 			})
 		},
 	}

@@ -74,6 +74,28 @@ func Backups(dir string) ([]Saved, error) {
 	return out, nil
 }
 
+// Copies lists the folders beside a record that hold it, or a part of it, as it was: its backups and what a process left that died
+// while it made one, what was set aside, and what a restore was bringing in. What is erased from the record may stand there.
+func Copies(dir string) ([]string, error) {
+	var out []string
+	for _, parent := range []string{backupsFolder, asideFolder} {
+		list, err := os.ReadDir(filepath.Join(dir, parent))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range list {
+			if e.IsDir() {
+				out = append(out, filepath.Join(dir, parent, e.Name()))
+			}
+		}
+	}
+	incoming := filepath.Join(dir, incomingSpace)
+	if _, err := os.Lstat(incoming); err == nil {
+		out = append(out, incoming)
+	}
+	return out, nil
+}
+
 // newestFirst orders backups by what they say of when they were made; of one second, by the number that ends their names.
 func newestFirst(a, b Saved) int {
 	if bad := a.Problem != ""; bad != (b.Problem != "") {
