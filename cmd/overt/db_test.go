@@ -236,9 +236,27 @@ func TestCapturesOfAnotherWorkspace(t *testing.T) {
 	if !strings.HasPrefix(r.err, "overt: "+path+" belongs to the record of another workspace; move it away") {
 		t.Errorf("it says %q", r.err)
 	}
+	const text = "captures.db: it belongs to the record of another workspace; move it away"
+	if r := p.run("db", "check").want(t, 1); !strings.Contains(r.out, text) || !strings.Contains(r.err, "no task can use the record like this") {
+		t.Errorf("check says %q %q", r.out, r.err)
+	}
+	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "it belongs to the record of another workspace; move it away") {
+		t.Errorf("status says %q", r.out)
+	}
+	if r := p.run("db", "backup").want(t, 1); r.out != "" || !strings.Contains(r.err, "belongs to the record of another workspace; move it away") {
+		t.Errorf("a backup says %q %q", r.out, r.err)
+	}
+	if r := p.run("db", "restore", "--force", dir).want(t, 1); !strings.Contains(r.err, "its files belong to the records of different workspaces") {
+		t.Errorf("a restore says %q", r.err)
+	}
 	if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data) {
 		t.Error("it was changed")
 	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	p.run("db", "check").want(t, 0)
+	p.run("task", "list").want(t, 0)
 }
 
 // TestGone: where overt.db is gone and the rest is there, check and status say so and name the backup, which brings it back.
@@ -369,7 +387,7 @@ func TestRestoreKilled(t *testing.T) {
 		x.Process.Kill()
 		x.wait()
 		r := p.run("task", "list")
-		if r.status == 1 && strings.HasPrefix(r.err, "overt: restoring the record from "+backup+" was interrupted; finish it with: overt db restore") {
+		if r.status == 1 && r.err == "overt: restoring the record from "+backup+" was interrupted\n  finish it with: overt db restore\n" {
 			p.run("db", "restore").want(t, 0)
 			if n := facts(); n != old {
 				t.Errorf("finished, it has %d facts, want %d", n, old)
@@ -409,4 +427,71 @@ func TestRebuilt(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.run("db", "check", "--rebuild", "--json").want(t, 0).out), &done); err != nil || !reflect.DeepEqual(done.Backup, (*struct{})(nil)) {
 		t.Errorf("nothing had to be done: %+v, %v", done, err)
 	}
+}
+
+// TestNoRecord: where nothing is recorded, to look at it is no error.
+func TestNoRecord(t *testing.T) {
+	p := newPlace(t)
+	for _, args := range [][]string{{"db", "status"}, {"db", "check"}, {"db", "check", "--rebuild"}} {
+		if r := p.run(args...).want(t, 0); r.out != "" || r.err != "nothing is recorded here yet\n" {
+			t.Errorf("%s says %q %q", args, r.out, r.err)
+		}
+		if r := p.run(append(args, "--json")...).want(t, 0); r.out != "null\n" || r.err != "" {
+			t.Errorf("%s --json says %q %q", args, r.out, r.err)
+		}
+	}
+}
+
+// TestErasedIsNamed: every copy that may still hold a task is named when it is erased, whatever the state folder is called, and also
+// when its bytes may still stand in a file.
+func TestErasedIsNamed(t *testing.T) {
+	s := startStrict(t, "", strictReply{Text: "One."}, strictReply{Text: "Two."})
+	p := newPlace(t)
+	state := filepath.Join(filepath.Dir(p.dir), "[sta*te")
+	p.env = append(p.env, "XDG_STATE_HOME="+state)
+	p.run("-u", s.URL, "-m", "strict", "first").want(t, 0)
+	backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
+	p.run("db", "restore", backup).want(t, 0)
+	task := p.show().Task // and so the record is written as one is from now on
+	dir := filepath.Dir(filepath.Dir(backup))
+	killed := filepath.Join(dir, "backups", ".overt-partial-1-1-x")
+	if err := os.MkdirAll(killed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	aside, err := os.ReadDir(filepath.Join(dir, "aside"))
+	if err != nil || len(aside) != 1 || !strings.HasPrefix(dir, state) {
+		t.Fatal(aside, err)
+	}
+	copies := []string{backup, killed, filepath.Join(dir, "aside", aside[0].Name())}
+	named := func(r ran) {
+		t.Helper()
+		for _, c := range copies {
+			if !strings.Contains(r.err, c) {
+				t.Errorf("%s is not named in %q", c, r.err)
+			}
+		}
+	}
+	// A reader keeps old pages in use, so that the file can't be written anew to its end.
+	db, err := sql.Open("sqlite", "file:"+strings.ReplaceAll(filepath.Join(dir, "overt.db"), "[", "%5B"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	var n int
+	if _, err := db.Exec(`BEGIN`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.QueryRow(`SELECT count(*) FROM fact`).Scan(&n); err != nil || n == 0 {
+		t.Fatal(n, err)
+	}
+	r := p.run("task", "rm", "--yes", task).want(t, 1)
+	if r.out != "" || !strings.Contains(r.err, "its bytes may still stand in free space of") {
+		t.Errorf("it says %q %q", r.out, r.err)
+	}
+	named(r)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	named(p.run("task", "rm", "--yes", task).want(t, 0))
 }

@@ -45,11 +45,7 @@ func (p *program) dbStatusCommand() *cobra.Command {
 			}
 			st, err := db.Status(cmd.Context())
 			if errors.Is(err, app.ErrNoRecord) {
-				if asJSON {
-					return p.writeJSON(nil)
-				}
-				fmt.Fprintln(p.Err, p.say.Say("db.nothing"))
-				return nil
+				return p.nothing(asJSON)
 			}
 			if err != nil {
 				return err
@@ -62,6 +58,15 @@ func (p *program) dbStatusCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON; null: nothing is recorded")
 	return cmd
+}
+
+// nothing says that there is no record, which is no error where one only looks.
+func (p *program) nothing(asJSON bool) error {
+	if asJSON {
+		return p.writeJSON(nil)
+	}
+	_, err := fmt.Fprintln(p.Err, p.say.Say("db.nothing"))
+	return err
 }
 
 // dbHolder is who is at work, as JSON.
@@ -184,9 +189,8 @@ facts where only they are wrong, after a backup.`,
 				return p.rebuildDB(cmd, db, asJSON)
 			}
 			report, err := db.Check(cmd.Context())
-			if errors.Is(err, app.ErrNoRecord) && !asJSON {
-				fmt.Fprintln(p.Err, p.say.Say("db.nothing"))
-				return nil
+			if errors.Is(err, app.ErrNoRecord) {
+				return p.nothing(asJSON)
 			}
 			if err != nil {
 				return err
@@ -200,7 +204,7 @@ facts where only they are wrong, after a backup.`,
 		},
 	}
 	cmd.Flags().BoolVar(&rebuild, "rebuild", false, "make what is derived from the facts anew")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON; null: nothing is recorded")
 	return cmd
 }
 
@@ -240,8 +244,11 @@ func (p *program) showReport(r *app.DBReport) error {
 		fmt.Fprintln(p.Out, p.say.Say("db.check.more", r.More))
 	}
 	next := "db.check.damaged"
-	if r.Rebuildable() {
+	switch {
+	case r.Rebuildable():
 		next = "db.check.derived"
+	case r.Strangers():
+		next = "db.check.stranger"
 	}
 	fmt.Fprintln(p.Err, p.say.Say(next))
 	return nil
@@ -259,6 +266,8 @@ func problemLine(x app.DBProblem) string {
 func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
 	done, err := db.Rebuild(cmd.Context())
 	switch {
+	case errors.Is(err, app.ErrNoRecord):
+		return p.nothing(asJSON)
 	case errors.Is(err, app.ErrNotRebuildable):
 		if !asJSON {
 			p.showReport(done.Found)

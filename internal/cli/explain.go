@@ -25,6 +25,7 @@ func (p *program) explain(err error) message {
 		bad       usageError
 		conf      *config.Error
 		held      *session.HeldError
+		restoring *app.DBRestoring
 		ambiguous *trace.AmbiguousError
 		noCall    *trace.NoCallError
 		path      *fs.PathError
@@ -48,6 +49,10 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("run.busy.unknown"), p.say.Say("run.busy.hint"), statusFailed}
 	case errors.As(err, &held):
 		return message{p.say.Say("run.busy", held.PID, held.What, held.Since.Local().Format("15:04:05")), p.say.Say("run.busy.hint"), statusFailed}
+	case errors.As(err, &restoring) && restoring.Alive:
+		return message{p.say.Say("db.restoring.now", restoring.From), p.say.Say("db.restoring.now.hint"), statusFailed}
+	case errors.As(err, &restoring):
+		return message{p.say.Say("db.restoring.left", restoring.From), p.say.Say("db.restoring.hint"), statusFailed}
 	case errors.Is(err, session.ErrEmpty):
 		return message{p.say.Say("task.empty"), p.say.Say("task.empty.hint"), statusUsage}
 	case errors.Is(err, app.ErrNoRecord):
