@@ -162,6 +162,7 @@ func (g *grader) arithmetic(list ...syntax.ArithmExpr) {
 				return false
 			case *syntax.BinaryArithm:
 				if w, ok := n.X.(*syntax.Word); ok && strings.HasSuffix(n.Op.String(), "=") && w.Lit() != "" {
+					g.variable(w.Lit(), false)
 					g.at.vars[w.Lit()] = value{}
 				}
 			}

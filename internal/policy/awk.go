@@ -135,7 +135,7 @@ func (w *awkScan) word() {
 		w.printing, w.begun, w.value = true, w.depth, false
 	case "system":
 		w.runs = true
-	case "getline":
+	case "getline", "ARGV", "ENVIRON":
 		w.reads = true
 	case "in", "return", "else", "do", "case":
 		w.value = false

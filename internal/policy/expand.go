@@ -12,6 +12,10 @@ type arg struct {
 	text string
 	how  how
 	fd   bool // what another command writes, as <(…) gives it
+	// every says of names of files that were found that hidden ones may be among them.
+	every bool
+	// many says that the shell splits what is not known, into any number of arguments.
+	many bool
 }
 
 type how int
@@ -114,13 +118,14 @@ type piece struct {
 	fd   bool
 	stop bool // nothing more is known
 	any  bool // there is at least an empty word
+	many bool // see arg
 }
 
 func (p *piece) arg() arg {
 	if p.b.String() == "[" && p.how == pattern { // the command of that name
 		return arg{text: "["}
 	}
-	return arg{p.b.String(), p.how, p.fd}
+	return arg{text: p.b.String(), how: p.how, fd: p.fd, many: p.many}
 }
 
 func (p *piece) write(s string) {
@@ -205,6 +210,7 @@ func (g *grader) part(p *piece, part syntax.WordPart, quoted bool) {
 		vals := g.values(part)
 		if len(vals) != 1 || vals[0].how == unknown || !quoted && strings.ContainsAny(vals[0].text, " \t\n") {
 			p.unknown()
+			p.many = p.many || !quoted
 			return
 		}
 		p.write(vals[0].text)
@@ -212,6 +218,7 @@ func (g *grader) part(p *piece, part syntax.WordPart, quoted bool) {
 	case *syntax.CmdSubst:
 		g.substitution(part.Stmts)
 		p.unknown()
+		p.many = p.many || !quoted
 	case *syntax.ArithmExp:
 		g.arithmetic(part.X)
 		p.write("1")
@@ -263,11 +270,12 @@ func (g *grader) literal(p *piece, s string, quoted bool) {
 func (g *grader) split(v *syntax.ParamExp) []arg {
 	vals := g.values(v)
 	if _, ok := g.at.vars["IFS"]; ok {
-		return []arg{{how: unknown}}
+		return []arg{{how: unknown, many: true}}
 	}
 	var out []arg
 	for _, a := range vals {
 		if a.how == unknown {
+			a.many = true
 			out = append(out, a)
 			continue
 		}
@@ -300,6 +308,7 @@ func (g *grader) values(v *syntax.ParamExp) []arg {
 			g.add(Medium, RiskUnresolved)
 		}
 		if v.Param != nil && (v.Exp.Op == syntax.AssignUnset || v.Exp.Op == syntax.AssignUnsetOrNull) {
+			g.variable(v.Param.Value, false)
 			g.at.vars[v.Param.Value] = value{}
 		}
 	}
@@ -314,6 +323,9 @@ func (g *grader) values(v *syntax.ParamExp) []arg {
 	if secretName(name) {
 		g.effect(Read, "$"+name, true)
 		g.add(Medium, RiskSecret)
+	}
+	if v.Excl && v.Names == 0 { // the variable whose name a variable holds
+		g.add(Medium, RiskUnresolved)
 	}
 	if v.Excl || v.Index != nil || v.Slice != nil || v.Repl != nil || v.Names != 0 || v.Exp != nil {
 		return nothing

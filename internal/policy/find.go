@@ -49,12 +49,12 @@ func (g *grader) foundBy(starts, args []arg) []arg {
 		}
 	}
 	if len(names) == 0 {
-		names = []arg{{text: "*", how: pattern}}
+		names = []arg{{text: "*", how: pattern, every: true}}
 	}
 	var out []arg
 	for _, s := range starts {
 		for _, n := range names {
-			out = append(out, arg{text: path.Join(s.text, path.Base(n.text)), how: max(s.how, n.how)})
+			out = append(out, arg{text: path.Join(s.text, path.Base(n.text)), how: max(s.how, n.how), every: n.every})
 			if strings.HasPrefix(s.text, "./") || s.text == "." {
 				out[len(out)-1].text = "./" + out[len(out)-1].text
 			}
@@ -68,6 +68,9 @@ func (g *grader) findTest(args, starts, found []arg) int {
 	if args[0].how != exact {
 		g.add(Medium, RiskUnresolved)
 		return 1
+	}
+	if len(args) > 1 && args[1].many {
+		g.add(Medium, RiskUnresolved)
 	}
 	switch args[0].text {
 	case "(", ")", "!", ",", "-not", "-a", "-and", "-o", "-or", "-true", "-false", "-empty", "-print", "-print0", "-ls", "-prune", "-quit", "-depth", "-d", "-xdev", "-mount", "-follow",

@@ -221,8 +221,11 @@ func remote(text string) bool {
 func (g *grader) containers(name string, args []arg) {
 	i := 0
 	for i < len(args) && args[i].option() {
-		if slices.Contains([]string{"-H", "--host", "--context", "-c", "--config", "-f", "-p", "--file"}, args[i].text) {
-			i++
+		if name, _, joined := strings.Cut(args[i].text, "="); slices.Contains([]string{"-H", "--host", "--context", "-c", "--config", "-f", "-p", "--file"}, name) {
+			g.network(Fetch, "") // another machine's, perhaps
+			if !joined {
+				i++
+			}
 		}
 		i++
 	}

@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // Grade says how much may go wrong with a command.
 type Grade string
@@ -119,9 +116,6 @@ func Command(text, dir string, files Files) Risk {
 	}
 	g := &grader{files: files, risk: &Risk{Grade: Low}, at: newState(dir), left: maxCalls}
 	g.text(text)
-	if strings.Contains(text, "$'") || strings.Contains(text, `$"`) {
-		g.posix(text)
-	}
 	if g.reasons(RiskSecret) && (g.reasons(RiskNetwork) || g.reasons(RiskSends)) {
 		g.add(High, RiskLeak)
 	}

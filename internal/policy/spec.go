@@ -97,11 +97,13 @@ type parsed struct {
 	changes  bool // an option says that operands are changed in place
 	pattern  bool // an option gives what the first operand would be
 	loose    bool // an argument that is not known may be an option
+	many     bool // an argument that is not known may be several
 }
 
 // takeApart reads arguments as getopt_long does. With a command among the operands, options end at the first operand.
 func (s spec) takeApart(args []arg) parsed {
-	var p parsed
+	many := slices.ContainsFunc(args, func(a arg) bool { return a.many })
+	p := parsed{loose: many, many: many}
 	wrapper := slices.Contains(s.operands(), "$")
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -184,7 +186,7 @@ func (g *grader) apply(s spec, args []arg) parsed {
 		}
 		g.does(&p, sign, o)
 	}
-	if p.loose && s.effective() {
+	if p.loose && s.effective() || p.many && slices.Contains(s.operands(), "<") {
 		g.add(Medium, RiskUnresolved)
 	}
 	g.onOperands(s.operands(), p)

@@ -32,7 +32,7 @@ func (g *grader) special(name string, args []arg) bool {
 	case "go":
 		g.golang(rest)
 	case "gofmt":
-		g.apply("-lds -w! -r# -cpuprofile? --cpuprofile> <", rest)
+		g.apply("-ldse -w! -r# <", rest)
 	case "rm":
 		g.rm(rest)
 	case "dd":
@@ -49,6 +49,10 @@ func (g *grader) special(name string, args []arg) bool {
 			return true
 		}
 		g.add(High, RiskSystem)
+	case "hostnamectl":
+		if hostOf(rest) != "" && hostOf(rest) != "status" {
+			g.add(High, RiskSystem)
+		}
 	case "printenv":
 		if hostOf(rest) == "" {
 			g.environment()
@@ -235,7 +239,7 @@ func (g *grader) kill(args []arg) {
 		if a.text == "-0" {
 			return
 		}
-		if i > 0 && strings.HasPrefix(a.text, "-") || a.text == "1" {
+		if i > 0 && strings.HasPrefix(a.text, "-") {
 			g.add(High, RiskSystem)
 		}
 	}
@@ -267,6 +271,7 @@ func (g *grader) golang(args []arg) {
 		saved := g.at.clone()
 		defer func() { g.at = saved }()
 		g.chdir("cd", args[1:2])
+		g.look(arg{text: "."})
 		args = args[2:]
 	}
 	if len(args) == 0 {

@@ -21,7 +21,7 @@ func textPrograms(name string) spec {
 	case "head", "tail":
 		return "-0123456789qvzfFr -nc# --lines|bytes|pid|sleep-interval|max-unchanged-stats# --quiet|silent|verbose|zero-terminated|retry|follow? -s# <"
 	case "wc", "cksum", "sum", "md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum", "shasum", "md5", "crc32", "base32", "base64", "base58", "basenc":
-		return "-clmwLbtzdDiqrsU0123456789 -aw# --bytes|chars|lines|words|max-line-length|total|binary|text|tag|zero|check|quiet|status|strict|warn|ignore-missing|decode|ignore-garbage|wrap|algorithm|base64|base64url|base32|base16? --files0-from% <"
+		return "-clmwLbtzdDiqrsU0123456789 -aw# --bytes|chars|lines|words|max-line-length|total|binary|text|tag|zero|check|quiet|status|strict|warn|ignore-missing|decode|ignore-garbage|wrap|algorithm|base64|base64url|base32|base16? <"
 	case "grep", "egrep", "fgrep", "zgrep", "pcregrep":
 		return "-abcEFGHhiILlnoPqRrsTUuVvwxyzZ0123456789 -ABCmdDM# -e+ -f& --ignore-case|no-ignore-case|invert-match|word-regexp|line-regexp|count|color|colour|files-without-match|files-with-matches|only-matching|quiet|silent|no-messages|byte-offset|with-filename|no-filename|line-number|initial-tab|null|text|binary-files|directories|devices|recursive|dereference-recursive|extended-regexp|fixed-strings|basic-regexp|perl-regexp|null-data|line-buffered? --include|exclude|exclude-dir|context|after-context|before-context|max-count|label# --regexp+ --exclude-from< --file& # <"
 	case "rg":
@@ -41,7 +41,7 @@ func textPrograms(name string) spec {
 	case "diff", "cmp", "diff3", "sdiff", "colordiff":
 		return "-0123456789abBcdeEfgGhHiklLmnNprqstTuvwyZ -UCWFIxXLSnDi# --brief|report-identical-files|side-by-side|suppress-common-lines|recursive|new-file|unidirectional-new-file|ignore-case|ignore-blank-lines|ignore-space-change|ignore-all-space|ignore-trailing-space|ignore-tab-expansion|text|minimal|speed-large-files|color|unified|context|ed|normal|rcs|left-column|expand-tabs|initial-tab|strip-trailing-cr|show-c-function|no-dereference|verbose|silent|quiet|print-bytes|bytes|ignore-initial|label|width|exclude|palette? --output> <"
 	case "jq", "gojq", "jaq":
-		return "-cCMRSarsnejg0 -f& -L# --compact-output|color-output|monochrome-output|raw-output|raw-output0|join-output|raw-input|sort-keys|slurp|null-input|exit-status|tab|ascii-output|stream|seq|unbuffered --indent|args|jsonargs|arg|argjson# --from-file& --slurpfile|rawfile< # <"
+		return "-cCMRSarsnejg0 -f& -L< --compact-output|color-output|monochrome-output|raw-output|raw-output0|join-output|raw-input|sort-keys|slurp|null-input|exit-status|tab|ascii-output|stream|seq|unbuffered --indent|args|jsonargs|arg|argjson# --from-file& --slurpfile|rawfile< # <"
 	case "xxd":
 		return "-abCdeEipruv -clsgonR# < >"
 	case "hexdump", "hd", "od", "strings":
@@ -55,7 +55,10 @@ func textPrograms(name string) spec {
 	case "seq":
 		return "-w.0123456789 -fs# --equal-width --format|separator# #"
 	case "clear", "yes", "expr", "basename", "dirname", "factor", "numfmt", "cal", "ncal", "bc", "dc", "logname", "tput":
-		if name == "bc" || name == "dc" {
+		if name == "dc" { // "!" runs a command
+			return "=medium:" + RiskCode + " <"
+		}
+		if name == "bc" {
 			return "-lqswihV -e# --mathlib|quiet|standard|warn|expression? <"
 		}
 		return "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:+.? --multiple|suffix|zero|from|to|field|format|header|padding|round|suffix|invalid|grouping|delimiter|debug? #"
@@ -139,7 +142,7 @@ func machinePrograms(name string) spec {
 	switch name {
 	case "date":
 		return "-uRI? -d# -f< -r. --date|utc|rfc-3339|rfc-email|iso-8601|universal|debug? --file< --reference. -s^ --set^ #"
-	case "uname", "arch", "nproc", "whoami", "id", "groups", "uptime", "free", "hostname", "hostnamectl", "lscpu", "lsb_release", "getconf", "locale", "users", "w", "who", "vmstat", "lsmem", "sw_vers", "last":
+	case "uname", "arch", "nproc", "whoami", "id", "groups", "uptime", "free", "hostname", "lscpu", "lsb_release", "getconf", "locale", "users", "w", "who", "vmstat", "lsmem", "sw_vers", "last":
 		if name == "hostname" {
 			return "-sfiIdAy --short|fqdn|ip-address|domain ^ =low"
 		}

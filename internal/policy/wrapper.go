@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"path"
 	"slices"
 	"strings"
 )
@@ -293,10 +294,22 @@ func (g *grader) withFound(command, found []arg, mark string) {
 		}
 		args = append(args, found...)
 	}
+	if slices.ContainsFunc(found, func(a arg) bool { return a.every }) && !summarises(args[0].text) {
+		g.add(Medium, RiskSecret)
+	}
 	in, bulk := g.input, g.bulk
 	g.input, g.bulk = input{}, true
 	g.run(args)
 	g.input, g.bulk = in, bulk
+}
+
+// summarises names programs that do not show what is in a file, or only the lines that are looked for.
+func summarises(name string) bool {
+	switch path.Base(name) {
+	case "wc", "grep", "egrep", "fgrep", "rg", "ls", "stat", "file", "du", "md5sum", "sha1sum", "sha256sum", "sha512sum", "cksum", "basename", "dirname", "realpath", "readlink", "test", "[", "echo", "printf":
+		return true
+	}
+	return false
 }
 
 func (g *grader) secretOperand(a arg) {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -48,9 +47,6 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	}
 	if limit := int(shell.MaxTimeout / time.Second); a.Timeout < 0 || a.Timeout > limit {
 		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: fmt.Sprintf("timeout is %d; it takes 1 to %d seconds", a.Timeout, limit)}
-	}
-	if !slices.Contains([]policy.Grade{"", policy.Low, policy.Medium, policy.High}, policy.Grade(a.Risk)) {
-		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: fmt.Sprintf("risk is %q; it takes low, medium or high", a.Risk)}
 	}
 	t, err := r.locate(orRoot(a.Cwd))
 	if err != nil {
