@@ -196,7 +196,7 @@ func hasVersion(name string) bool {
 	name = strings.TrimRight(name, "0123456789.-")
 	return slices.Contains([]string{
 		"go", "node", "python", "pip", "pipx", "uv", "poetry", "ruby", "perl", "php", "java", "javac", "kotlinc", "scala", "rustc", "rustup", "cargo", "gcc", "g++", "clang", "clang++", "cc", "c++",
-		"make", "gmake", "cmake", "ninja", "meson", "bazel", "npm", "npx", "pnpm", "bun", "deno", "tsc", "docker", "kubectl", "helm", "terraform", "git", "gh", "glab", "curl", "wget",
+		"make", "gmake", "cmake", "ninja", "meson", "bazel", "npm", "npx", "pnpm", "bun", "deno", "tsc", "docker", "git", "gh", "glab", "curl", "wget",
 		"openssl", "ssh", "tar", "zip", "unzip", "bash", "zsh", "dash", "sh", "vim", "nvim", "emacs", "nano", "awk", "gawk", "mawk", "sed", "find", "rsync", "mvn", "gradle", "dotnet", "swift",
 		"golangci-lint", "staticcheck", "eslint", "prettier", "black", "ruff", "mypy", "pytest", "tox", "ffmpeg", "convert", "psql", "mysql", "sqlite", "redis-cli", "mongo", "composer", "bundle",
 		"gem", "rake", "rails", "elixir", "mix", "erl", "ghc", "stack", "cabal", "zig", "lua", "luajit", "julia", "R", "Rscript", "dart", "flutter", "nginx", "systemctl", "ansible", "vagrant",
