@@ -81,8 +81,10 @@ func QuirksFor(preset, endpoint string) Quirks {
 	}
 	// By the vendors' API references; the others document max_tokens.
 	for _, k := range []known{
-		{"openai", []string{"api.openai.com"}}, {"moonshot", []string{"moonshot.ai", "moonshot.cn"}},
-		{"minimax", []string{"minimax.io", "minimaxi.com"}}, {"xai", []string{"x.ai"}},
+		{"openai", []string{"api.openai.com"}},
+		{"moonshot", []string{"moonshot.ai", "moonshot.cn"}},
+		{"minimax", []string{"minimax.io", "minimaxi.com"}},
+		{"xai", []string{"x.ai"}},
 	} {
 		q.CompletionTokens = q.CompletionTokens || is(k.preset, k.hosts)
 	}
