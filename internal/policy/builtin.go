@@ -125,7 +125,7 @@ func (g *grader) chdir(name string, args []arg) {
 	var dirs []string
 	for _, s := range g.spots(to) {
 		d := s.path
-		if s.place == anywhere {
+		if s.place == anywhere || len(d) > maxDir {
 			d = "?"
 		}
 		if s.place == inside && len(s.also) > 0 {

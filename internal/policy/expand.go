@@ -129,7 +129,11 @@ func (p *piece) arg() arg {
 }
 
 func (p *piece) write(s string) {
-	if !p.stop {
+	switch {
+	case p.stop:
+	case p.b.Len()+len(s) > maxText: // values that hold values grow without end
+		p.unknown()
+	default:
 		p.b.WriteString(s)
 	}
 }

@@ -10,8 +10,10 @@ import (
 
 // Bounds of what is looked into; beyond them a command is high.
 const (
-	maxCalls = 2000 // simple commands, those of scripts included
-	maxWords = 64   // what one word expands to
+	maxCalls = 4000      // statements, commands and texts, those of scripts included
+	maxText  = 128 << 10 // bytes of a text; Linux takes no longer argument
+	maxDir   = 512       // bytes of the name of a folder that is followed
+	maxWords = 64        // what one word expands to
 )
 
 // grader looks at the parts of a command and gathers what they do. What lasts from one part to the next is in at.
@@ -26,6 +28,8 @@ type grader struct {
 	bulk  bool // the operands are many files that were found, not named
 
 	functions map[string]bool
+	assigned  map[*syntax.Stmt][]string // names that get values in the statements of loops
+	resolved  map[string]resolved
 	written   []string // paths that the text writes before it may run them
 	fetched   bool     // files came from elsewhere
 	making    []string // targets and scripts under way
@@ -101,6 +105,14 @@ func (g *grader) add(grade Grade, reason string) {
 	}
 }
 
+// spend takes one of what may be looked at; false: nothing is left, and the command is high.
+func (g *grader) spend() bool {
+	if g.left--; g.left < 0 {
+		g.add(High, RiskDeep)
+	}
+	return g.left >= 0
+}
+
 func (g *grader) reasons(code string) bool { return slices.Contains(g.risk.Reasons, code) }
 
 func (g *grader) effect(kind EffectKind, target string, reversible bool) {
@@ -111,6 +123,13 @@ func (g *grader) effect(kind EffectKind, target string, reversible bool) {
 
 // text looks at a script.
 func (g *grader) text(text string) {
+	if !g.spend() {
+		return
+	}
+	if len(text) > maxText {
+		g.add(High, RiskDeep)
+		return
+	}
 	if hidden(text) {
 		g.add(Medium, RiskHidden)
 	}
@@ -205,12 +224,22 @@ func (g *grader) maybe(look func()) {
 // again looks at what may run several times: what it gives to variables may be there when it begins.
 func (g *grader) again(stmts []*syntax.Stmt, look func()) {
 	for _, s := range stmts {
-		syntax.Walk(s, func(n syntax.Node) bool {
-			if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
-				g.at.vars[a.Name.Value] = value{}
+		names, ok := g.assigned[s]
+		if !ok {
+			syntax.Walk(s, func(n syntax.Node) bool {
+				if a, ok := n.(*syntax.Assign); ok && a.Name != nil {
+					names = append(names, a.Name.Value)
+				}
+				return true
+			})
+			if g.assigned == nil {
+				g.assigned = map[*syntax.Stmt][]string{}
 			}
-			return true
-		})
+			g.assigned[s] = names
+		}
+		for _, n := range names {
+			g.at.vars[n] = value{}
+		}
 	}
 	dirs := len(g.at.dirs)
 	g.maybe(look)

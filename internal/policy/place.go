@@ -116,7 +116,7 @@ func (g *grader) spot(p string) spot {
 		return spot{kind, p, nil}
 	}
 	if g.files != nil {
-		if real, err := g.files.Resolve(fixed(p)); err == nil {
+		if real, err := g.resolve(fixed(p)); err == nil {
 			return spot{inside, path.Join(real, strings.TrimPrefix(p, fixed(p))), nil}
 		}
 	}
@@ -128,13 +128,31 @@ func (g *grader) spot(p string) spot {
 	return spot{outside, p, nil}
 }
 
+// resolve asks the workspace once where a path leads.
+func (g *grader) resolve(p string) (string, error) {
+	r, ok := g.resolved[p]
+	if !ok {
+		r.path, r.err = g.files.Resolve(p)
+		if g.resolved == nil {
+			g.resolved = map[string]resolved{}
+		}
+		g.resolved[p] = r
+	}
+	return r.path, r.err
+}
+
+type resolved struct {
+	path string
+	err  error
+}
+
 // within says where a path below the workspace leads once links are followed.
 func (g *grader) within(p string) spot {
 	s := spot{inside, p, nil}
 	if g.files == nil {
 		return s
 	}
-	real, err := g.files.Resolve(fixed(p))
+	real, err := g.resolve(fixed(p))
 	switch {
 	case err != nil:
 		s.place = outside

@@ -31,8 +31,7 @@ func (g *grader) run(args []arg) {
 	if len(args) == 0 {
 		return
 	}
-	if g.left--; g.left < 0 {
-		g.add(High, RiskDeep)
+	if !g.spend() {
 		return
 	}
 	name := args[0].text

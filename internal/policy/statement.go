@@ -8,6 +8,9 @@ import (
 )
 
 func (g *grader) stmt(s *syntax.Stmt) {
+	if !g.spend() {
+		return
+	}
 	saved := g.input
 	for _, r := range s.Redirs {
 		g.redirect(r)
@@ -157,6 +160,9 @@ func (g *grader) function(c *syntax.FuncDecl) {
 func calls(body *syntax.Stmt, name string) bool {
 	n := 0
 	syntax.Walk(body, func(node syntax.Node) bool {
+		if _, ok := node.(*syntax.FuncDecl); ok {
+			return false
+		}
 		if c, ok := node.(*syntax.CallExpr); ok && len(c.Args) > 0 && c.Args[0].Lit() == name {
 			n++
 		}

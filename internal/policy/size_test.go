@@ -1,0 +1,60 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"overt/internal/policy"
+)
+
+// TestBounds: no text takes long, however it is nested, and what is not looked into is high.
+func TestBounds(t *testing.T) {
+	deep := func(open, middle, end string, n int) string {
+		return strings.Repeat(open, n) + middle + strings.Repeat(end, n)
+	}
+	quoted := "ls"
+	for range 12 {
+		quoted = "sh -c '" + strings.ReplaceAll(quoted, "'", `'\''`) + "'"
+		if len(quoted) > 60<<10 {
+			break
+		}
+	}
+	for name, c := range map[string]struct {
+		text string
+		high bool
+	}{
+		"groups":        {deep("(", "ls", ")", 20_000), false},
+		"blocks":        {deep("{ ", "ls", "; }", 20_000), false},
+		"substitutions": {deep("$(", "ls", ")", 20_000), false},
+		"quotes":        {deep(`"$(`, "ls", `)"`, 5_000), false},
+		"arithmetic":    {"echo " + deep("$((", "1", "))", 5_000), false},
+		"loops":         {deep("while cd x; do ", "ls", "; done", 300), false},
+		"loops that go": {deep("for i in a; do cd b; ", "ls", "; done", 300), false},
+		"braces":        {"echo " + strings.Repeat("{a,b}", 200), false},
+		"nested braces": {"echo " + deep("{a,", "b", "}", 2_000), false},
+		"conditions":    {strings.Repeat("if ls; then ", 3_000) + "ls" + strings.Repeat("; fi", 3_000), false},
+		"functions":     {deep("f() { ", "ls", "; }", 3_000), false},
+		"many":          {strings.Repeat("ls\n", 30_000), true},
+		"shells":        {quoted, true},
+		"long":          {"echo " + strings.Repeat("x", 200<<10), true},
+		"values":        {strings.Repeat("x=$x$x ; ", 5_000) + "ls $x", false},
+		"growing":       {"x=aaaaaaaa; " + strings.Repeat("x=$x$x; ", 60) + "ls $x", false},
+		"words":         {"for i in " + strings.Repeat("a ", 20_000) + "; do ls $i$i; done", false},
+		"pipes":         {strings.Repeat("cat | ", 15_000) + "cat", false},
+		"a long sed":    {"sed '" + strings.Repeat("s/a/b/;", 15_000) + "' f", false},
+		"a long awk":    {"awk '" + strings.Repeat("{print}", 15_000) + "' f", false},
+		"a long make":   {"make " + strings.Repeat("a ", 30_000), false},
+	} {
+		begin := time.Now()
+		r := policy.Command(c.text, ".", files{"Makefile": "a: b\nb: a\nV = $(V)$(V)\nW = $(V)$(W)\na:\n\techo $(V) $(W)\n"})
+		if took := time.Since(begin); took > 5*time.Second {
+			t.Errorf("%s: %s", name, took)
+		} else {
+			t.Logf("%s: %s, %s", name, r.Grade, took)
+		}
+		if c.high && r.Grade != policy.High {
+			t.Errorf("%s: %s", name, r.Grade)
+		}
+	}
+}
