@@ -308,6 +308,7 @@ func (r *resolver) home() string {
 	if u := r.user.values[BaseURL]; u.set() {
 		return u.Value
 	}
+	alone := Presets()[r.first(r.user.values[APIKey].Value)]
 	if name, _, ok := strings.Cut(r.user.values[Model].Value, "/"); ok {
 		if e := r.entry(name); e.BaseURL.set() {
 			return e.BaseURL.Value
@@ -315,12 +316,15 @@ func (r *resolver) home() string {
 		if p, ok := preset(name); ok {
 			return p.BaseURL
 		}
+		if !strings.Contains(alone.Model, "/") { // a provider that is not there
+			return ""
+		}
 	}
-	return Presets()[r.first(r.user.values[APIKey].Value)].BaseURL
+	return alone.BaseURL
 }
 
-// CheckKey makes sure that the key can be sent, and is not one of another vendor than the one whose own address the endpoint is. Resolve has
-// done so; a key that a program gave afterwards is to be checked before it is sent.
+// CheckKey makes sure that the key can be sent, and is not one of another vendor than the one whose own address the endpoint
+// is. Resolve has done so; a key that a program gave afterwards is to be checked before it is sent.
 func (c *Config) CheckKey() *Error {
 	if strings.ContainsFunc(c.APIKey.Value, unicode.IsControl) {
 		return &Error{Code: "config.bad_key", Args: []any{c.APIKey.Source}, Source: c.APIKey.Source}
