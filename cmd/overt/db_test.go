@@ -197,29 +197,58 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestMissingCaptures: without captures.db everything works, and what is missing is said to be.
+// TestMissingCaptures: without captures.db everything works; that its bytes are gone is told, and said once to who works on. One that is
+// empty was not removed by a person: that is a problem, too.
 func TestMissingCaptures(t *testing.T) {
-	p, dir := onRecord(t)
-	shown := p.run("task", "show", "--json").want(t, 0).out
-	if err := os.Remove(filepath.Join(dir, "captures.db")); err != nil {
-		t.Fatal(err)
+	const gone = "the bytes of 2 exchanges that the facts name are gone"
+	for _, how := range []string{"gone", "empty"} {
+		t.Run(how, func(t *testing.T) {
+			p, dir := onRecord(t)
+			shown := p.run("task", "show", "--json").want(t, 0).out
+			path := filepath.Join(dir, "captures.db")
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if how == "gone" {
+				if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "captures.db: not there\n") || !strings.Contains(r.out, gone) {
+					t.Errorf("check says %q", r.out)
+				}
+			} else {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if r := p.run("db", "check").want(t, 1); !strings.Contains(r.out, "captures.db: it is empty: the bytes of 2 exchanges that the facts name are gone") {
+					t.Errorf("check says %q", r.out)
+				}
+			}
+			if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, gone) {
+				t.Errorf("status says %q", r.out)
+			}
+			if r := p.run("task", "show", "--json").want(t, 0); r.out != shown || r.err != "" {
+				t.Errorf("the facts are others now: %q", r.err)
+			}
+			p.run("trace").want(t, 0)
+			r := p.run("trace", "--call", "1").want(t, 1)
+			if r.err != "overt: the capture of this call is missing: it was pruned or never written\n" {
+				t.Errorf("trace says %q", r.err)
+			}
+			p.run("trace", "--call", "1", "--raw", "request").want(t, 1)
+			s := startStrict(t, "", strictReply{Text: "Again."}, strictReply{Text: "And again."})
+			r = p.run("-u", s.URL, "-m", "strict", "--continue", "and on").want(t, 0)
+			if !strings.Contains(r.err, "overt: captures.db was gone or empty, and a new one is begun; the bytes of 2 exchanges") {
+				t.Errorf("a task says %q", r.err)
+			}
+			if r := p.run("-u", s.URL, "-m", "strict", "--continue", "and on").want(t, 0); strings.Contains(r.err, "captures.db") {
+				t.Errorf("the next task says %q", r.err)
+			}
+			p.run("trace", "--call", "3", "--raw", "request").want(t, 0)
+			for _, what := range []string{"check", "status"} {
+				if r := p.run("db", what).want(t, 0); !strings.Contains(r.out, gone) {
+					t.Errorf("%s says %q", what, r.out)
+				}
+			}
+		})
 	}
-	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "captures.db: not there") {
-		t.Errorf("check says %q", r.out)
-	}
-	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
-		t.Error("the facts are others now")
-	}
-	p.run("trace").want(t, 0)
-	r := p.run("trace", "--call", "1").want(t, 1)
-	if r.err != "overt: the capture of this call is missing: it was pruned or never written\n" {
-		t.Errorf("trace says %q", r.err)
-	}
-	p.run("trace", "--call", "1", "--raw", "request").want(t, 1)
-	s := startStrict(t, "", strictReply{Text: "Again."})
-	p.run("-u", s.URL, "-m", "strict", "--continue", "and on").want(t, 0)
-	p.run("trace", "--call", "3", "--raw", "request").want(t, 0)
-	p.run("db", "check").want(t, 0)
 }
 
 // TestCapturesOfAnotherWorkspace are not taken for the present one's.
@@ -259,44 +288,52 @@ func TestCapturesOfAnotherWorkspace(t *testing.T) {
 	p.run("task", "list").want(t, 0)
 }
 
-// TestGone: where overt.db is gone and the rest is there, check and status say so and name the backup, which brings it back.
+// TestGone: where overt.db is gone or empty and the rest is there, check and status say so and name the backup, which brings it back.
 func TestGone(t *testing.T) {
-	p, dir := onRecord(t)
-	shown := p.run("task", "show", "--json").want(t, 0).out
-	backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
-	if err := os.Remove(filepath.Join(dir, "overt.db")); err != nil {
-		t.Fatal(err)
-	}
-	before := files(t, dir)
-	r := p.run("db", "check").want(t, 1)
-	if !strings.Contains(r.out, "overt.db is gone, though 2 exchanges of it are kept; restore it with: overt db restore "+backup) {
-		t.Errorf("check says %q", r.out)
-	}
-	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "overt.db: not there") || !strings.Contains(r.out, filepath.Base(backup)) {
-		t.Errorf("status says %q", r.out)
-	}
-	if r := p.run("db", "backup").want(t, 1); !strings.Contains(r.err, "overt.db is gone") {
-		t.Errorf("a backup says %q", r.err)
-	}
-	for _, args := range [][]string{{"task", "list"}, {"trace"}, {"task", "pause", "last"}} {
-		if r := p.run(args...).want(t, 1); !strings.Contains(r.err, "overt.db is gone") {
-			t.Errorf("%s says %q", args, r.err)
-		}
-	}
-	if !maps.Equal(before, files(t, dir)) {
-		t.Error("something was changed")
-	}
-	// A task begins a new record, and says once what is left of the old one.
-	s := startStrict(t, "", strictReply{Text: "Anew."}, strictReply{Text: "And on."})
-	if r := p.run("-u", s.URL, "-m", "strict", "hello").want(t, 0); !strings.Contains(r.err, "overt: overt.db was gone, and a new record is begun; 2 exchanges") || !strings.Contains(r.err, backup) {
-		t.Errorf("a task says %q", r.err)
-	}
-	if r := p.run("-u", s.URL, "-m", "strict", "hello again").want(t, 0); strings.Contains(r.err, "gone") {
-		t.Errorf("the next task says %q", r.err)
-	}
-	p.run("db", "restore", backup).want(t, 0)
-	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
-		t.Error("the record is not what it was")
+	for _, how := range []string{"gone", "empty"} {
+		t.Run(how, func(t *testing.T) {
+			p, dir := onRecord(t)
+			shown := p.run("task", "show", "--json").want(t, 0).out
+			backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
+			path := filepath.Join(dir, "overt.db")
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if how == "empty" {
+				if err := os.WriteFile(path, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text := "overt.db is " + how
+			before := files(t, dir)
+			r := p.run("db", "check").want(t, 1)
+			if !strings.Contains(r.out, text+", though 2 exchanges of it are kept; restore it with: overt db restore "+backup) {
+				t.Errorf("check says %q", r.out)
+			}
+			if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, text+", though 2 exchanges") || !strings.Contains(r.out, filepath.Base(backup)) {
+				t.Errorf("status says %q", r.out)
+			}
+			for _, args := range [][]string{{"task", "list"}, {"trace"}, {"task", "pause", "last"}, {"usage"}, {"db", "backup"}, {"db", "prune", "--backups-keep", "0"}, {"db", "check", "--rebuild"}} {
+				if r := p.run(args...).want(t, 1); !strings.Contains(r.out+r.err, text) {
+					t.Errorf("%s says %q %q", args, r.out, r.err)
+				}
+			}
+			if !maps.Equal(before, files(t, dir)) {
+				t.Error("something was changed")
+			}
+			// A task begins a new record, and says once what is left of the old one.
+			s := startStrict(t, "", strictReply{Text: "Anew."}, strictReply{Text: "And on."})
+			if r := p.run("-u", s.URL, "-m", "strict", "hello").want(t, 0); !strings.Contains(r.err, "overt: overt.db was gone or empty, and a new record is begun; 2 exchanges") || !strings.Contains(r.err, backup) {
+				t.Errorf("a task says %q", r.err)
+			}
+			if r := p.run("-u", s.URL, "-m", "strict", "hello again").want(t, 0); strings.Contains(r.err, "gone") {
+				t.Errorf("the next task says %q", r.err)
+			}
+			p.run("db", "restore", backup).want(t, 0)
+			if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
+				t.Error("the record is not what it was")
+			}
+		})
 	}
 }
 

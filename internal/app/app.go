@@ -93,11 +93,7 @@ var ErrNoRecord = errors.New("nothing is recorded for this workspace")
 // OpenRecord opens what is recorded of a workspace; without a record it makes none, and the error is [ErrNoRecord], or says
 // that there was one.
 func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
-	dir := folder(state, root)
-	if err := present(ctx, dir); err != nil {
-		return nil, err
-	}
-	s, err := store.Open(ctx, store.Options{Dir: dir})
+	s, err := existing(ctx, store.Options{Dir: folder(state, root)})
 	if err != nil {
 		return nil, err
 	}

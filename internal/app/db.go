@@ -54,26 +54,37 @@ func (d *DB) none(ctx context.Context, err error) error {
 	return ErrNoRecord
 }
 
+// existing opens a record that is there; it makes none. The error is [ErrNoRecord], or says that there was one.
+func existing(ctx context.Context, o store.Options) (*store.Store, error) {
+	o.Existing = true
+	s, err := store.Open(ctx, o)
+	if absent, ok := errors.AsType[*store.AbsentError](err); ok {
+		err = (&DB{dir: o.Dir}).none(ctx, absent)
+	}
+	return s, err
+}
+
 // Copies lists the folders beside the record that hold it as it was, see [store.Copies]. Erasing does not reach them.
 func (d *DB) Copies() ([]string, error) { return store.Copies(d.dir) }
 
-// present makes sure that a folder has a record. Without one the error is [ErrNoRecord], or says that there was one.
-func present(ctx context.Context, dir string) error {
-	_, err := os.Stat(filepath.Join(dir, "overt.db"))
-	return (&DB{dir: dir}).none(ctx, err)
-}
-
-// sayLost makes a notice of a record that was begun anew though there had been one. It is said once.
+// sayLost makes notices of a record that was begun anew, or of which a file was, though there had been one. They are said once.
 func (a *App) sayLost() {
-	l := a.store.Lost()
-	if l == nil {
-		return
+	say := func(code string, args ...any) {
+		a.o.Config.Notices = append(a.o.Config.Notices, config.Notice{Code: code, Args: args})
 	}
-	n := config.Notice{Code: "db.lost", Args: []any{l.Captures}}
-	if len(l.Backups) > 0 {
-		n = config.Notice{Code: "db.lost.backups", Args: []any{l.Captures, strings.Join(l.Backups, ", ")}}
+	if l := a.store.Lost(); l != nil {
+		if len(l.Backups) > 0 {
+			say("db.lost.backups", l.Captures, strings.Join(l.Backups, ", "))
+		} else {
+			say("db.lost", l.Captures)
+		}
+		if l.Log != "" {
+			say("db.lost.log", l.Log)
+		}
 	}
-	a.o.Config.Notices = append(a.o.Config.Notices, n)
+	if n := a.store.LostExchanges(); n > 0 {
+		say("db.lost.captures", n)
+	}
 }
 
 // ErrNotRestoring says that a backup is to be named, since no restore was interrupted.
@@ -114,10 +125,7 @@ func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
 
 // leased opens the record for work that needs the lease.
 func (d *DB) leased(ctx context.Context, what string, f func(s *store.Store, l *store.Lease) error) error {
-	if _, err := os.Stat(filepath.Join(d.dir, "overt.db")); err != nil {
-		return d.none(ctx, err)
-	}
-	s, err := store.Open(ctx, store.Options{Dir: d.dir, Version: d.version})
+	s, err := existing(ctx, store.Options{Dir: d.dir, Version: d.version})
 	if err != nil {
 		return err
 	}
@@ -131,10 +139,11 @@ func (d *DB) leased(ctx context.Context, what string, f func(s *store.Store, l *
 // Backup copies the record while others may write to it, and checks the copy. to is the folder to make; "": one beside the
 // record, named after the time.
 func (d *DB) Backup(ctx context.Context, to string, noCaptures bool) (DBBackup, error) {
-	if _, err := os.Stat(filepath.Join(d.dir, "overt.db")); err != nil {
-		return DBBackup{}, d.none(ctx, err)
+	b, err := store.Backup(ctx, d.dir, store.BackupOptions{To: to, NoCaptures: noCaptures, Version: d.version, Root: d.root})
+	if absent, ok := errors.AsType[*store.AbsentError](err); ok { // and not the folder that the backup is to be in
+		err = d.none(ctx, absent)
 	}
-	return store.Backup(ctx, d.dir, store.BackupOptions{To: to, NoCaptures: noCaptures, Version: d.version, Root: d.root})
+	return b, err
 }
 
 // Restore puts a backup in the place of the record; what was there is moved aside. force takes a backup of another workspace.

@@ -24,13 +24,9 @@ type Tasks struct {
 // and the error is [ErrNoRecord]. Of the options it takes Root, State, Env, Version and Client, and
 // of Config, which may be nil, the keys.
 func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
-	dir := folder(o.State, o.Root)
-	if err := present(ctx, dir); err != nil {
-		return nil, err
-	}
 	mask := redact.New() // a reason or title may hold a secret, too
 	learnSecrets(mask, o.Config, o.Env)
-	s, err := store.Open(ctx, store.Options{Dir: dir, Mask: mask})
+	s, err := existing(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: mask})
 	if err != nil {
 		return nil, err
 	}

@@ -117,9 +117,18 @@ func (p *program) showDB(st *app.DBStatus) error {
 		switch {
 		case !f.Present:
 			line("db.file.absent", f.Name)
+			if f.Problem != "" {
+				fmt.Fprintln(p.Out, visible("  "+f.Problem))
+			}
+			p.missing(f.Missing)
 			continue
 		case f.Problem != "":
 			line("db.file.unread", f.Name, i18n.Number(f.Bytes), f.Problem)
+			continue
+		}
+		if f.Form == "" {
+			line("db.file.empty", f.Name)
+			p.missing(f.Missing)
 			continue
 		}
 		line("db.file", f.Name, i18n.Number(f.Bytes), i18n.Number(f.LogBytes), number(f.FreeBytes), f.Form)
@@ -128,6 +137,7 @@ func (p *program) showDB(st *app.DBStatus) error {
 		} else {
 			line("db.file.captures", number(f.Exchanges), number(f.Outputs))
 		}
+		p.missing(f.Missing)
 		if f.Oldest != nil {
 			line("db.file.times", f.Oldest.Local().Format(time.DateTime), f.Newest.Local().Format(time.DateTime))
 		}
@@ -156,6 +166,13 @@ func (p *program) showDB(st *app.DBStatus) error {
 		line("db.restoring", st.Restoring)
 	}
 	return nil
+}
+
+// missing says how many exchanges the facts name whose bytes are gone.
+func (p *program) missing(n *int64) {
+	if n != nil && *n > 0 {
+		fmt.Fprintln(p.Out, "  "+p.say.Say("db.missing", i18n.Number(*n)))
+	}
 }
 
 // backupLine says what a backup holds.
@@ -237,6 +254,7 @@ func (p *program) showReport(r *app.DBReport) error {
 			}
 		}
 	}
+	p.missing(&r.Missing)
 	if r.OK() {
 		return nil
 	}

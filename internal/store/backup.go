@@ -88,11 +88,15 @@ func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Sa
 	if err != nil {
 		return out, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, factsFile)); err != nil {
-		return out, err
-	}
 	if err := unrestored(dir); err != nil { // its files may be of two moments
 		return out, err
+	}
+	facts, captures, err := survey(dir)
+	if err != nil {
+		return out, err
+	}
+	if !facts.there {
+		return out, &AbsentError{facts.path}
 	}
 	to, parent, err := o.place(dir)
 	if err != nil {
@@ -111,12 +115,11 @@ func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Sa
 			err = errors.Join(err, c.drop())
 		}
 	}()
-	for _, file := range recordFiles() {
-		from := filepath.Join(dir, file.name)
-		if _, err := os.Stat(from); file.name == capturesFile && (o.NoCaptures || errors.Is(err, fs.ErrNotExist)) {
-			continue
-		}
-		if err := copyDatabase(ctx, from, filepath.Join(c.dir, file.name)); err != nil {
+	if err := copyDatabase(ctx, facts.path, filepath.Join(c.dir, factsFile)); err != nil {
+		return out, err
+	}
+	if _, err := os.Stat(captures.path); err == nil && !o.NoCaptures {
+		if err := copyDatabase(ctx, captures.path, filepath.Join(c.dir, capturesFile)); err != nil {
 			return out, err
 		}
 	}
@@ -186,17 +189,22 @@ func copyDatabase(ctx context.Context, from, to string) error {
 // fill checks the files of a backup that is being made, and describes them.
 func (m *Manifest) fill(ctx context.Context, dir string, depth int) error {
 	report, err := check(ctx, dir, depth)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && !report.Files[0].Present:
+		return &AbsentError{filepath.Join(dir, factsFile)}
+	case err != nil:
 		return err
-	}
-	if !report.OK() {
+	case !report.OK():
 		return &BackupError{report.Problems[0]}
 	}
 	for _, f := range report.Files {
-		if !f.Present {
+		path := filepath.Join(dir, f.Name)
+		if !f.Present { // nothing was ever kept in it
+			if err := os.RemoveAll(path); err != nil {
+				return err
+			}
 			continue
 		}
-		path := filepath.Join(dir, f.Name)
 		sum, size, err := sumFile(path)
 		if err != nil {
 			return err

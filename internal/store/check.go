@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -55,6 +54,7 @@ type Report struct {
 	Files    []CheckedFile `json:"files"`
 	Problems []Problem     `json:"problems"` // by file; at most 100 of each
 	More     int           `json:"more"`     // problems beyond them
+	Missing  int64         `json:"missing"`  // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
 	TookMS   int64         `json:"took_ms"`
 }
 
@@ -111,12 +111,17 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
 	sent := map[string]event.Exchange{}
+	var kept map[string]bool // of captures.db, the last file
+	known := false
 	empty, ids := map[string]bool{}, map[string]int64{}
 	for _, file := range recordFiles() {
-		c := &checking{ctx: ctx, file: file, sent: sent, depth: depth}
+		c := &checking{ctx: ctx, file: file, sent: sent, kept: map[string]bool{}, depth: depth}
 		path := filepath.Join(dir, file.name)
-		_, err := os.Stat(path)
+		_, err := plain(path)
 		switch {
+		case errors.Is(err, errNotPlain):
+			c.is.Present = true
+			c.add(ProblemNotOurs, "", nil, "%v", errNotPlain)
 		case err == nil:
 			c.is.Present = true
 			if err := c.look(path); err != nil {
@@ -130,6 +135,7 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 		}
 		c.is.Name = file.name
 		empty[file.name] = err == nil && !c.is.Present
+		kept, known = c.kept, depth != checkSQLite && c.whole()
 		out.Files = append(out.Files, c.is)
 		out.Problems = append(out.Problems, c.problems...)
 		out.More += c.more
@@ -137,11 +143,16 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	if !out.Files[0].Present && !out.Files[1].Present {
 		return nil, &fs.PathError{Op: "check", Path: filepath.Join(dir, factsFile), Err: fs.ErrNotExist}
 	}
-	// A process that dies while it makes a record leaves empty files, but not beside one with something in it.
-	for i, f := range out.Files {
-		if other := out.Files[1-i]; empty[f.Name] && other.Present && (f.Name == factsFile || other.Rows > 0) {
-			out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: f.Name, Detail: "it is empty"})
+	for call, x := range sent {
+		if known && x.Request.SHA256 != "" && !kept[call] {
+			out.Missing++
 		}
+	}
+	// A process that dies while it makes a record leaves empty files, but not beside one with something in it.
+	if facts, captures := out.Files[0], out.Files[1]; empty[factsFile] && captures.Rows > 0 {
+		out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: facts.Name, Detail: "it is empty"})
+	} else if empty[capturesFile] && out.Missing > 0 {
+		out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: captures.Name, Detail: fmt.Sprintf("it is empty: the bytes of %d exchanges that the facts name are gone", out.Missing)})
 	}
 	out.TookMS = time.Since(began).Milliseconds()
 	return out, nil
@@ -152,6 +163,7 @@ type checking struct {
 	ctx   context.Context
 	file  recordFile
 	sent  map[string]event.Exchange // by call: what the facts say; filled by the first file
+	kept  map[string]bool           // calls of which there is a capture
 	depth int
 
 	is       CheckedFile
@@ -173,6 +185,13 @@ func (c *checking) add(code, table string, row any, detail string, args ...any) 
 	c.problems = append(c.problems, Problem{Code: code, File: c.file.name, Table: table, Row: text, Detail: fmt.Sprintf(detail, args...)})
 }
 
+// whole tells whether all rows could be read.
+func (c *checking) whole() bool {
+	return !slices.ContainsFunc(c.problems, func(p Problem) bool {
+		return p.Code == ProblemFile || p.Code == ProblemNotOurs || p.Code == ProblemNewer || p.Code == ProblemStranger
+	})
+}
+
 // phase runs a part of the check. Damage that ends it is a problem; the next part is tried all the same.
 func (c *checking) phase(table string, f func() error) error {
 	err := f()
@@ -186,6 +205,7 @@ func (c *checking) phase(table string, f func() error) error {
 func (c *checking) look(path string) error {
 	err := look(c.ctx, path, func(d *database) error {
 		c.is, c.id, c.problems, c.more = CheckedFile{Present: true}, 0, nil, 0 // for the second look
+		clear(c.kept)
 		if err := d.still(c.ctx); err != nil {
 			return err
 		}

@@ -225,6 +225,7 @@ func (b *bodies) page(after int64) (out []captureRow, err error) {
 
 func (b *bodies) capture(r *captureRow) error {
 	b.c.is.Rows++
+	b.c.kept[r.call] = true
 	parts := []struct {
 		what string
 		id   sql.NullInt64

@@ -43,14 +43,23 @@ type querier interface {
 // migration is one step in the history of a file's form. Names never change, and steps are never edited.
 type migration struct{ name, sql string }
 
-// openDatabase opens a file, making it if need be and bringing it to its form. before, unless nil, is called ahead of steps on
-// a file that has seen others; what it returns is called after them.
-func openDatabase(ctx context.Context, path string, steps []migration, now time.Time, before func(d *database) (func(), error)) (*database, error) {
+// opening is how a file is opened.
+type opening struct {
+	steps    []migration // that it is brought to
+	now      time.Time
+	existing bool                              // one that is not there, or empty, is an *[AbsentError]
+	before   func(d *database) (func(), error) // unless nil: called ahead of steps on a file that has seen others, and what it returns after them
+}
+
+// openDatabase opens a file, making it if need be and bringing it to its form.
+func openDatabase(ctx context.Context, path string, o opening) (*database, error) {
 	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
-	if err := prepareFile(path); err != nil {
-		return nil, err
+	if !o.existing {
+		if err := prepareFile(path); err != nil {
+			return nil, err
+		}
 	}
-	if err := untouched(ctx, path, steps); err != nil {
+	if err := untouched(ctx, path, o.steps); err != nil {
 		return nil, err
 	}
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(path)}
@@ -60,7 +69,7 @@ func openDatabase(ctx context.Context, path string, steps []migration, now time.
 	}
 	d.pool.SetMaxOpenConns(1)
 	if d.conn, err = d.pool.Conn(ctx); err == nil {
-		err = d.migrate(ctx, steps, now, before)
+		err = d.migrate(ctx, o)
 	}
 	if err != nil {
 		return nil, errors.Join(d.explain(err), d.close())
@@ -122,8 +131,11 @@ func (d *database) private() error {
 }
 
 // migrate applies the steps that the file has not seen. It looks before it touches.
-func (d *database) migrate(ctx context.Context, steps []migration, now time.Time, before func(d *database) (func(), error)) error {
-	todo, err := d.todo(ctx, steps)
+func (d *database) migrate(ctx context.Context, o opening) error {
+	todo, err := d.todo(ctx, o.steps)
+	if err == nil && o.existing && len(todo) == len(o.steps) {
+		err = &AbsentError{d.path}
+	}
 	if err == nil {
 		err = d.private()
 	}
@@ -142,8 +154,8 @@ func (d *database) migrate(ctx context.Context, steps []migration, now time.Time
 	if len(todo) == 0 {
 		return nil
 	}
-	if before != nil && len(todo) < len(steps) {
-		done, err := before(d)
+	if o.before != nil && len(todo) < len(o.steps) {
+		done, err := o.before(d)
 		if done != nil {
 			defer done()
 		}
@@ -152,7 +164,7 @@ func (d *database) migrate(ctx context.Context, steps []migration, now time.Time
 		}
 	}
 	return d.do(ctx, false, func() error {
-		todo, err := d.todo(ctx, steps) // another process may have been quicker
+		todo, err := d.todo(ctx, o.steps) // another process may have been quicker
 		if err != nil {
 			return err
 		}
@@ -161,7 +173,7 @@ func (d *database) migrate(ctx context.Context, steps []migration, now time.Time
 				return fmt.Errorf("migration %s: %w", m.name, err)
 			}
 			if err := d.exec(`INSERT INTO migration (name, applied) VALUES (?, ?)`,
-				m.name, now.UTC().Format(time.RFC3339)); err != nil {
+				m.name, o.now.UTC().Format(time.RFC3339)); err != nil {
 				return err
 			}
 		}

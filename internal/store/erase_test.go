@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -34,15 +35,20 @@ func plant(t *testing.T, s *store.Store, task, run string) {
 	call := "cal_" + run + "-1.1"
 	put(t, s, sc, event.Draft{Subject: call, Data: event.CallStarted{Lane: task, Purpose: "chat", Attempt: 1, Provider: "p", Protocol: "c", Model: "m"}})
 	c := s.Captures()
-	if _, err := c.Sent(ctx, wire.Sent{ID: call, Lane: task, Method: "POST", URL: "http://h/", At: time.Now(), Body: []wire.Part{
+	sent, err := c.Sent(ctx, wire.Sent{ID: call, Lane: task, Method: "POST", URL: "http://h/", At: time.Now(), Body: []wire.Part{
 		{Owner: "1", Bytes: []byte("the same in all tasks")}, {Owner: "2", Bytes: []byte(mark + task)},
-	}}); err != nil {
+	}})
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Received(ctx, wire.Received{ID: call, Status: 200, At: time.Now(), Body: []byte("answer " + mark + task)}); err != nil {
+	received, err := c.Received(ctx, wire.Received{ID: call, Status: 200, At: time.Now(), Body: []byte("answer " + mark + task)})
+	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, s, sc, event.Draft{Subject: call, Data: event.CallCompleted{HTTP: 200}})
+	body := func(k wire.Kept) event.Body {
+		return event.Body{Bytes: k.Bytes, SHA256: hex.EncodeToString(k.SHA256[:]), Masked: k.Masked}
+	}
+	put(t, s, sc, event.Draft{Subject: call, Data: event.CallCompleted{HTTP: 200, Exchange: event.Exchange{Request: body(sent), Response: body(received)}}})
 	spool := c.Spool(task, "tcl_"+run+"-1.1", true)
 	spool.Write([]byte("output " + mark + task))
 	out, err := spool.Keep()

@@ -78,9 +78,9 @@ func Pack(data []byte) (stored int, back []byte, err error) {
 func OpenWithSteps(ctx context.Context, dir, sql string) error {
 	steps := append(factMigrations(), migration{"9998-test", sql})
 	now := time.Now()
-	d, err := openDatabase(ctx, filepath.Join(dir, factsFile), steps, now, func(d *database) (func(), error) {
+	d, err := openDatabase(ctx, filepath.Join(dir, factsFile), opening{steps: steps, now: now, before: func(d *database) (func(), error) {
 		return beforeMigration(ctx, d, steps, "", now)
-	})
+	}})
 	if err == nil {
 		err = d.close()
 	}

@@ -23,6 +23,9 @@ const lookSettings = "_pragma=busy_timeout(5000)&_pragma=trusted_schema(0)&_prag
 // beside a file that nobody has open nothing is made: it is read as if it could not change, and f is called once more if
 // it did. Otherwise f reads as one of several readers. Tables that f makes with TEMP go with it.
 func look(ctx context.Context, path string, f func(d *database) error) error {
+	if info, err := os.Stat(path); err == nil && info.Size() == 0 { // SQLite would remove a log that lies beside it
+		return lookOnce(ctx, path, "mode=memory&"+lookSettings, f)
+	}
 	before, still := atRest(path)
 	if !still {
 		return lookOnce(ctx, path, "mode=ro&"+lookSettings, f)

@@ -10,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"overt/internal/event"
 	"overt/internal/store"
+	"overt/internal/wire"
 )
 
 // childEnv makes the test binary play one of the programs in children, with a folder as its argument.
@@ -51,6 +53,17 @@ func child(ctx context.Context, name, dir string) error {
 		return err
 	}
 	switch name {
+	case "first":
+		n := int64(0)
+		if l := s.Lost(); l != nil {
+			n = l.Captures
+		}
+		// At once, so that the other one may take it for what was there before.
+		if _, err := s.Captures().Sent(ctx, wire.Sent{ID: fmt.Sprint("cal_P", os.Getpid()), Lane: "p", Method: "POST", URL: "http://h/", At: time.Now()}); err != nil {
+			return err
+		}
+		fmt.Println("opened", n, s.LostExchanges())
+		return s.Close()
 	case "append": // until it is killed
 		for i := 1; ; i++ {
 			if err := appendAndTell(ctx, s, i); err != nil {

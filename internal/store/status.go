@@ -24,11 +24,13 @@ type FileStatus struct {
 	Calls     *int64     `json:"calls"`
 	Exchanges *int64     `json:"exchanges"`
 	Outputs   *int64     `json:"outputs"`
-	Oldest    *time.Time `json:"oldest"` // fact, exchange or output
+	Missing   *int64     `json:"missing"` // exchanges that the facts name and captures.db does not have: their bytes are gone
+	Oldest    *time.Time `json:"oldest"`  // fact, exchange or output
 	Newest    *time.Time `json:"newest"`
-	Problem   string     `json:"problem"` // why it can't be read, or is not read with the other; "": it can
+	Problem   string     `json:"problem"` // why it can't be read, or is not read with the other, or that it is lost; "": nothing is wrong
 
-	id int64 // of the record; 0: not known
+	id    int64           // of the record; 0: not known
+	calls map[string]bool // that it names, or has, the exchanges of; nil: not known
 }
 
 // Status is the state of a record.
@@ -49,25 +51,28 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	}
 	for _, file := range recordFiles() {
 		f := FileStatus{Name: file.name, Path: filepath.Join(dir, file.name)}
-		info, err := os.Stat(f.Path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			out.Files = append(out.Files, f)
-			continue
-		case err != nil:
+		if err := f.look(ctx, file); err != nil {
 			return nil, err
-		}
-		f.Present, f.Bytes = true, info.Size()
-		if log, err := os.Stat(f.Path + "-wal"); err == nil {
-			f.LogBytes = log.Size()
-		}
-		if err := f.read(ctx, file); err != nil {
-			f.Problem = err.Error()
 		}
 		out.Files = append(out.Files, f)
 	}
-	if facts, captures := out.Files[0], &out.Files[1]; strangers(facts.id, captures.id) && captures.Problem == "" {
-		captures.Problem = "it " + strangersText
+	facts, captures := &out.Files[0], &out.Files[1]
+	if strangers(facts.id, captures.id) && captures.Problem == "" {
+		captures.Problem, captures.calls = "it "+strangersText, nil
+	}
+	if facts.Form == "" && facts.Problem == "" {
+		if lost, ok := errors.AsType[*LostError](Gone(ctx, dir)); ok {
+			facts.Problem = lost.Error()
+		}
+	}
+	if facts.calls != nil && (captures.calls != nil || captures.Form == "" && captures.Problem == "") {
+		missing := int64(0)
+		for call := range facts.calls {
+			if !captures.calls[call] {
+				missing++
+			}
+		}
+		captures.Missing = &missing
 	}
 	var err error
 	if out.Backups, err = Backups(dir); err != nil {
@@ -78,6 +83,28 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	}
 	out.Holder, err = leaseHolder(dir)
 	return out, err
+}
+
+// look says how a file stands. The error is of the system.
+func (f *FileStatus) look(ctx context.Context, file recordFile) error {
+	info, err := plain(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, errNotPlain):
+		f.Present, f.Problem = true, errNotPlain.Error()
+		return nil
+	case err != nil:
+		return err
+	}
+	f.Present, f.Bytes = true, info.Size()
+	if log, err := os.Stat(f.Path + "-wal"); err == nil {
+		f.LogBytes = log.Size()
+	}
+	if err := f.read(ctx, file); err != nil {
+		f.Problem = err.Error()
+	}
+	return nil
 }
 
 func (f *FileStatus) read(ctx context.Context, file recordFile) error {
@@ -101,7 +128,14 @@ func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 			return err
 		}
 		f.FreeBytes = &free
-		return f.count(ctx, d, file.name)
+		if err := f.count(ctx, d, file.name); err != nil {
+			return err
+		}
+		f.calls, err = d.calls(ctx, file.name)
+		if damaged(err) {
+			return nil // that is for a check to tell
+		}
+		return err
 	})
 }
 

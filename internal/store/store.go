@@ -24,6 +24,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -38,6 +39,10 @@ type Options struct {
 	Mask    *redact.Masker   // nil: nothing is masked
 	Now     func() time.Time // stamps facts; nil: time.Now
 	Version string           // of the program, for the backup before a migration; "": not known
+
+	// Existing: there must be a record. Where there is none, nothing is made and the error is an *[AbsentError]. Who only looks opens
+	// it so: what was lost is left to be told to who begins to work.
+	Existing bool
 }
 
 // Store is an open record. Close it.
@@ -49,7 +54,10 @@ type Store struct {
 	facts    *database
 	captures *Captures
 	names    names
-	lost     *Lost
+
+	log           string // the folder that a log without its file was moved to
+	lost          *Lost
+	lostExchanges int64
 
 	mu     sync.Mutex
 	wake   chan struct{} // closed and replaced with each commit
@@ -64,24 +72,15 @@ type Store struct {
 
 // Open opens the record in a folder, making what is missing and bringing the files to the form that this program
 // writes; what holds facts is backed up before. A file that a newer program has written is left as it is, and so is one that
-// is not ours: both are errors. While a restore has not come to its end the error is a *[RestoringError].
+// is not ours: both are errors, and then the other file is not begun either. While a restore has not come to its end the error is
+// a *[RestoringError].
 func Open(ctx context.Context, o Options) (*Store, error) {
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := folder(o)
 	if err != nil {
-		return nil, fmt.Errorf("folder of the record: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("folder of the record: %w", err)
-	}
-	if err := os.Chmod(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("folder of the record: %w", err)
+		return nil, err
 	}
 	if err := unrestored(dir); err != nil {
 		return nil, err
-	}
-	lost, err := absent(dir)
-	if err != nil {
-		return nil, fmt.Errorf("folder of the record: %w", err)
 	}
 	s := &Store{dir: dir, now: o.Now, mask: o.Mask, pack: &packer{}, wake: make(chan struct{})}
 	if s.now == nil {
@@ -90,26 +89,12 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	if s.mask == nil {
 		s.mask = redact.New()
 	}
-	// Both at once: making a file waits for the disk several times.
-	opened := s.now()
-	var captures *database
-	var factsErr, capturesErr error
-	var both sync.WaitGroup
-	both.Go(func() {
-		captures, capturesErr = openDatabase(ctx, filepath.Join(dir, capturesFile), captureMigrations(), opened, nil)
-	})
-	before := func(d *database) (func(), error) { return beforeMigration(ctx, d, factMigrations(), o.Version, opened) }
-	s.facts, factsErr = openDatabase(ctx, filepath.Join(dir, factsFile), factMigrations(), opened, before)
-	both.Wait()
-	err = cmp.Or(factsErr, capturesErr)
+	captures, err := s.open(ctx, o)
 	if err == nil {
 		err = unrestored(dir) // once more: now that they are open, none can begin
 	}
 	if err == nil {
-		err = pair(ctx, s.facts, captures)
-	}
-	if err == nil && lost != nil {
-		s.lost, err = lost.judge(ctx, captures)
+		err = s.pair(ctx, captures, o.Existing)
 	}
 	if err != nil {
 		for _, d := range []*database{s.facts, captures} {
@@ -123,9 +108,76 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Lost says what is left of a record whose overt.db was gone when it was opened, so that this one was begun anew; nil: none
-// was. It is said once: afterwards there is a record.
+// folder makes the folder of the record, closed to others, unless it must be there already.
+func folder(o Options) (string, error) {
+	dir, err := filepath.Abs(o.Dir)
+	if err == nil && !o.Existing {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err == nil {
+		err = os.Chmod(dir, 0o700)
+	}
+	if o.Existing && errors.Is(err, fs.ErrNotExist) {
+		return "", &AbsentError{dir}
+	}
+	if err != nil {
+		return "", fmt.Errorf("folder of the record: %w", err)
+	}
+	return dir, nil
+}
+
+// open opens both files, or gives an error and those that are open.
+func (s *Store) open(ctx context.Context, o Options) (captures *database, err error) {
+	seenFacts, seenCaptures, err := survey(s.dir)
+	switch {
+	case err != nil:
+		return nil, err
+	case o.Existing && !seenFacts.there:
+		return nil, &AbsentError{seenFacts.path}
+	case len(seenFacts.stray)+len(seenCaptures.stray) > 0:
+		if s.log, err = setAside(ctx, s.dir); err != nil {
+			return nil, err
+		}
+	}
+	opened := s.now()
+	openFacts := func() (err error) {
+		s.facts, err = openDatabase(ctx, seenFacts.path, opening{
+			steps: factMigrations(), now: opened, existing: o.Existing,
+			before: func(d *database) (func(), error) { return beforeMigration(ctx, d, factMigrations(), o.Version, opened) },
+		})
+		return err
+	}
+	openCaptures := func() (err error) {
+		captures, err = openDatabase(ctx, seenCaptures.path, opening{steps: captureMigrations(), now: opened})
+		return err
+	}
+	// What is there is opened before its other half is made.
+	switch {
+	case seenFacts.there == seenCaptures.there: // both at once: making a file waits for the disk several times
+		var capturesErr error
+		var both sync.WaitGroup
+		both.Go(func() { capturesErr = openCaptures() })
+		err = openFacts()
+		both.Wait()
+		err = cmp.Or(err, capturesErr)
+	case seenFacts.there:
+		if err = openFacts(); err == nil {
+			err = openCaptures()
+		}
+	default:
+		if err = openCaptures(); err == nil {
+			err = openFacts()
+		}
+	}
+	return captures, err
+}
+
+// Lost says what is left of a record whose overt.db was gone or empty when it was opened, so that this one was begun anew; nil:
+// none was. It is said once: afterwards there is a record.
 func (s *Store) Lost() *Lost { return s.lost }
+
+// LostExchanges is how many exchanges the facts name whose bytes are gone because captures.db was, or was empty; it is said once.
+func (s *Store) LostExchanges() int64 { return s.lostExchanges }
 
 // Captures gives the record of what crossed the wire. It lives as long as the store.
 func (s *Store) Captures() *Captures { return s.captures }

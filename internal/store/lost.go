@@ -1,0 +1,243 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"overt/internal/event"
+)
+
+// found is what a folder has of a file of a record before anything is made in it.
+type found struct {
+	path  string
+	there bool     // there is something in it
+	stray []string // logs beside a file that is gone or empty; SQLite would remove them
+}
+
+// survey looks for the files of a record, and changes nothing.
+func survey(dir string) (facts, captures found, err error) {
+	for i, to := range []*found{&facts, &captures} {
+		to.path = filepath.Join(dir, recordFiles()[i].name)
+		// First the logs: they are made once their file is begun.
+		wal, walErr := os.Lstat(to.path + "-wal")
+		journal, pages := rollback(to.path + "-journal")
+		info, err := plain(to.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return facts, captures, err
+		case info.Size() > 0:
+			to.there = true
+			continue
+		default:
+			journal = pages > 0 // that of a file that is just being begun has none
+		}
+		if walErr == nil && wal.Size() > 0 {
+			to.stray = append(to.stray, to.path+"-wal")
+		}
+		if journal {
+			to.stray = append(to.stray, to.path+"-journal")
+		}
+	}
+	return facts, captures, nil
+}
+
+// rollback tells whether a journal is there, and how many pages its file had (sqlite.org/fileformat2.html#the_rollback_journal).
+func rollback(path string) (there bool, pages uint32) {
+	f, err := openPlain(path)
+	if err != nil {
+		return false, 0
+	}
+	defer f.Close()
+	var head [20]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil {
+		return false, 0
+	}
+	return true, binary.BigEndian.Uint32(head[16:])
+}
+
+// setAside moves stray logs out of SQLite's way, and gives the folder where they are; "": there are none. It has the lease meanwhile,
+// since whoever else begins the record must not have a log of its own moved.
+func setAside(ctx context.Context, dir string) (aside string, err error) {
+	lock, err := takeLease(ctx, dir, holder{os.Getpid(), "open", time.Now().UTC(), ""})
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, releaseLease(lock)) }()
+	facts, captures, err := survey(dir) // somebody may have been quicker
+	if err != nil {
+		return "", err
+	}
+	for _, path := range append(facts.stray, captures.stray...) {
+		if aside == "" {
+			aside = freeName(filepath.Join(dir, asideFolder, time.Now().UTC().Format(stamp)+"-log"))
+		}
+		if err := moveAside(path, aside); err != nil {
+			return "", err
+		}
+	}
+	return aside, nil
+}
+
+// AbsentError says that a folder has no record: overt.db is not there, or there is nothing in it. It is fs.ErrNotExist.
+type AbsentError struct{ Path string }
+
+// Error implements error.
+func (e *AbsentError) Error() string { return e.Path + ": there is no record" }
+
+// Unwrap gives the kind of the error.
+func (e *AbsentError) Unwrap() error { return fs.ErrNotExist }
+
+// Lost is what was found where a record was begun anew although there had been one.
+type Lost struct {
+	Captures int64    // exchanges that are kept of the lost record
+	Backups  []string // paths, the one to restore first
+	Log      string   // the folder that its last log is in; "": there was none
+}
+
+// any tells whether there are signs that there was a record.
+func (l *Lost) any() bool { return l.Captures > 0 || len(l.Backups) > 0 || l.Log != "" }
+
+// missFacts notes, where overt.db was just begun, what there is of an earlier one.
+func (s *Store) missFacts(ctx context.Context, captures *database) error {
+	facts, err := s.facts.one(ctx, `SELECT EXISTS (SELECT 1 FROM fact)`)
+	if err != nil || facts != 0 { // it is of a program that gave no numbers
+		return err
+	}
+	lost := Lost{Log: s.log}
+	if lost.Captures, err = captures.one(ctx, `SELECT count(*) FROM capture`); err != nil {
+		return captures.explain(err)
+	}
+	if lost.Backups, err = restorable(s.dir); err == nil && lost.any() {
+		s.lost = &lost
+	}
+	return err
+}
+
+// missCaptures notes, where captures.db was just begun, how many exchanges the facts name.
+func (s *Store) missCaptures(ctx context.Context, captures *database) error {
+	kept, err := captures.one(ctx, `SELECT EXISTS (SELECT 1 FROM capture)`)
+	if err != nil || kept != 0 {
+		return err
+	}
+	named, err := s.facts.exchanges(ctx)
+	s.lostExchanges = int64(len(named))
+	return err
+}
+
+// exchanges gives the calls whose facts say that something crossed the wire.
+func (d *database) exchanges(ctx context.Context) (map[string]bool, error) {
+	s := &Store{pack: &packer{}}
+	out := map[string]bool{}
+	for after, n := event.Seq(0), pageSize; n == pageSize; {
+		facts, err := s.page(ctx, d.conn, `f.kind IN (SELECT id FROM name WHERE text IN (?, ?)) AND f.seq > ? ORDER BY f.seq LIMIT ?`,
+			string(event.KindCallCompleted), string(event.KindCallFailed), after, pageSize)
+		if err != nil {
+			return nil, d.explain(err)
+		}
+		for _, f := range facts {
+			if after = f.Seq; crossed(f) {
+				out[f.Subject] = true
+			}
+		}
+		n = len(facts)
+	}
+	return out, nil
+}
+
+// calls gives the calls whose exchanges a file of a record names, or has.
+func (d *database) calls(ctx context.Context, name string) (map[string]bool, error) {
+	if name == factsFile {
+		return d.exchanges(ctx)
+	}
+	list, err := d.texts(ctx, `SELECT call FROM main.capture`)
+	out := make(map[string]bool, len(list))
+	for _, call := range list {
+		out[call] = true
+	}
+	return out, err
+}
+
+// crossed tells whether a fact names bytes that crossed the wire.
+func crossed(f event.Fact) bool {
+	switch e := f.Data.(type) {
+	case event.CallCompleted:
+		return e.Exchange.Request.SHA256 != ""
+	case event.CallFailed:
+		return e.Exchange.Request.SHA256 != ""
+	}
+	return false
+}
+
+// LostError says that overt.db is gone, or empty, although there was one.
+type LostError struct {
+	Path  string
+	Empty bool
+	Lost
+}
+
+// Error implements error.
+func (e *LostError) Error() string {
+	text := e.Path + " is gone"
+	if e.Empty {
+		text = e.Path + " is empty"
+	}
+	switch {
+	case e.Captures > 0:
+		text += fmt.Sprintf(", though %d exchanges of it are kept", e.Captures)
+	case e.Log != "":
+		text += ", though its log is there (" + e.Log + ")"
+	}
+	if len(e.Backups) == 0 {
+		return text + "; there is no backup: the next task begins a new record"
+	}
+	return text + "; restore it with: overt db restore " + e.Backups[0]
+}
+
+// Gone says of a folder whose overt.db is gone or empty whether it has lost it: a *[LostError], or a *[RestoringError]; nil if
+// nothing was ever there.
+func Gone(ctx context.Context, dir string) error {
+	if err := unrestored(dir); err != nil {
+		return err
+	}
+	facts, captures, err := survey(dir)
+	if err != nil {
+		return err
+	}
+	lost := Lost{}
+	if lost.Backups, err = restorable(dir); err != nil {
+		return err
+	}
+	if len(facts.stray) > 0 {
+		lost.Log = facts.stray[0]
+	}
+	if captures.there {
+		look(ctx, captures.path, func(d *database) (err error) { // what can't be read can't be counted
+			lost.Captures, err = d.one(ctx, `SELECT count(*) FROM main.capture`)
+			return err
+		})
+	}
+	if !lost.any() {
+		return nil
+	}
+	_, err = os.Lstat(facts.path)
+	return &LostError{facts.path, err == nil, lost}
+}
+
+// restorable lists the folders among the backups that have an overt.db, the best first.
+func restorable(dir string) (paths []string, err error) {
+	list, err := Backups(dir)
+	for _, b := range list {
+		if _, err := plain(filepath.Join(b.Path, factsFile)); err == nil {
+			paths = append(paths, b.Path)
+		}
+	}
+	return paths, err
+}
