@@ -66,7 +66,7 @@ func (e *BackupError) Error() string {
 	if e.Problem.Code == ProblemStranger {
 		return e.Problem.File + " " + strangersText
 	}
-	return fmt.Sprintf("the copy of %s is damaged (%s), so it was not kept", e.Problem.File, e.Problem.Detail)
+	return fmt.Sprintf("the copy of %s is damaged (%s), so it was not kept", e.Problem.File, e.Problem.what())
 }
 
 // Backup copies a record while others may write to it: overt.db as it is at one moment, then captures.db. The copy is

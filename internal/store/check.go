@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -38,6 +39,14 @@ type Problem struct {
 	Table  string `json:"table"`  // "": the file as a whole
 	Row    string `json:"row"`    // number or id of the row; of a fact: its seq; "": not known
 	Detail string `json:"detail"` // one line
+}
+
+// what is the problem in one line, but for the file.
+func (p *Problem) what() string {
+	if at := strings.TrimSpace(p.Table + " " + p.Row); at != "" {
+		return at + ": " + p.Detail
+	}
+	return p.Detail
 }
 
 // CheckedFile is what was looked at.
@@ -196,7 +205,7 @@ func (c *checking) whole() bool {
 func (c *checking) phase(table string, f func() error) error {
 	err := f()
 	if err != nil && damaged(err) {
-		c.add(ProblemFile, table, nil, "%v", err)
+		c.add(ProblemFile, table, nil, "%v", cause(err))
 		return nil
 	}
 	return err
@@ -212,7 +221,7 @@ func (c *checking) look(path string) error {
 		return c.all(d)
 	})
 	if err != nil && damaged(err) {
-		c.add(ProblemNotOurs, "", nil, "%v", err)
+		c.add(ProblemNotOurs, "", nil, "%v", cause(err))
 		return nil
 	}
 	return err
@@ -222,7 +231,7 @@ func (c *checking) all(d *database) error {
 	form, err := d.formOf(c.ctx, c.file.steps)
 	switch {
 	case err != nil && damaged(err):
-		c.add(ProblemNotOurs, "", nil, "%v", err)
+		c.add(ProblemNotOurs, "", nil, "%v", cause(err))
 		return nil
 	case err != nil:
 		return err

@@ -340,29 +340,50 @@ func (d *database) close() error {
 	return errors.Join(errs...)
 }
 
-// explain says in one line what a failure of SQLite means for a person. Other errors pass.
+// fileError is a failure of SQLite with what it means for a person.
+type fileError struct {
+	text string
+	err  error
+}
+
+// Error implements error.
+func (e *fileError) Error() string { return e.text + ": " + e.err.Error() }
+
+// Unwrap gives the failure.
+func (e *fileError) Unwrap() error { return e.err }
+
+// cause is what was said before it was explained.
+func cause(err error) error {
+	if e, ok := errors.AsType[*fileError](err); ok {
+		return e.err
+	}
+	return err
+}
+
+// explain says in one line what a failure of SQLite means for a person, once. Other errors pass.
 func (d *database) explain(err error) error {
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, sql.ErrConnDone), err.Error() == "sql: database is closed":
+	if _, told := errors.AsType[*fileError](err); err == nil || told {
+		return err
+	}
+	if errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed" {
 		return fmt.Errorf("%s is closed", d.path)
 	}
+	text := d.path
 	switch code(err) {
 	case 0:
 		return err
 	case sqlite3.SQLITE_FULL:
-		return fmt.Errorf("the disk that holds %s is full; free some space and try again: %w", d.path, err)
+		text = fmt.Sprintf("the disk that holds %s is full; free some space and try again", d.path)
 	case sqlite3.SQLITE_BUSY:
-		return fmt.Errorf("another process has kept %s locked for %v; try again: %w", d.path, busyTimeout, err)
+		text = fmt.Sprintf("another process has kept %s locked for %v; try again", d.path, busyTimeout)
 	case sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("%s is no database; restore a backup over it (overt db status lists them), or move it away: %w", d.path, err)
+		text += " is no database; restore a backup over it (overt db status lists them), or move it away"
 	case sqlite3.SQLITE_CORRUPT:
-		return fmt.Errorf("%s is damaged; see what is left (overt db check), and restore a backup over it (overt db status lists them): %w", d.path, err)
+		text += " is damaged; see what is left (overt db check), and restore a backup over it (overt db status lists them)"
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
-		return fmt.Errorf("%s can't be written; check the rights of the folder: %w", d.path, err)
+		text += " can't be written; check the rights of the folder"
 	}
-	return fmt.Errorf("%s: %w", d.path, err)
+	return &fileError{text, err}
 }
 
 // code is the primary result code of SQLite in err, or 0.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -71,10 +70,13 @@ func Glance(ctx context.Context, dir string, wait time.Duration) (Glimpse, error
 }
 
 func (g *Glanced) look(ctx context.Context, f recordFile, wait time.Duration) {
-	_, err := os.Stat(g.Path)
+	_, err := plain(g.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		g.State = Absent
+		return
+	case errors.Is(err, errNotPlain):
+		g.State = Foreign
 		return
 	case err != nil:
 		g.State, g.Err = Unread, err
@@ -85,12 +87,12 @@ func (g *Glanced) look(ctx context.Context, f recordFile, wait time.Duration) {
 	case ctx.Err() != nil:
 		g.State, g.Err = Undecided, ctx.Err()
 	case code(err) == sqlite3.SQLITE_BUSY:
-		g.State, g.Err = Locked, err
+		g.State, g.Err = Locked, cause(err)
 		g.PID, _ = locker(g.Path)
 	case damaged(err):
-		g.State, g.Err = Damaged, err
+		g.State, g.Err = Damaged, cause(err)
 	case err != nil:
-		g.State, g.Err = Unread, err
+		g.State, g.Err = Unread, cause(err)
 	}
 	if g.State == Fine || g.State == Older {
 		g.awaitLock(ctx, wait)

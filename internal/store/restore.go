@@ -204,7 +204,7 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 		if p.Code == ProblemStranger {
 			return errors.New("its files belong to the records of different workspaces; take those of one record")
 		}
-		return fmt.Errorf("%s of the backup is damaged (%s %s: %s)", p.File, p.Table, p.Row, p.Detail)
+		return fmt.Errorf("%s of the backup is damaged: %s", p.File, p.what())
 	}
 	j.Out = slices.Clone(j.In)
 	if !slices.Contains(j.In, capturesFile) && !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, capturesFile)) {
