@@ -169,7 +169,11 @@ func TestDamage(t *testing.T) {
 			}
 			once(t, p.run("doctor", "--offline"))
 			r := once(t, p.run("db", "check").want(t, 1))
-			if !strings.Contains(r.out, tt.file) || !strings.Contains(r.out, tt.found) || !strings.Contains(r.err, "overt db restore") {
+			next := "overt db restore"
+			if tt.name == "newer" {
+				next = "use that one or a newer one"
+			}
+			if !strings.Contains(r.out, tt.file) || !strings.Contains(r.out, tt.found) || !strings.Contains(r.err, next) {
 				t.Errorf("check says %q %q", r.out, r.err)
 			}
 			if r := p.run("db", "check", "--rebuild").want(t, 1); !strings.Contains(r.err, "were not rebuilt") {
@@ -196,7 +200,19 @@ func TestDamage(t *testing.T) {
 			if err != nil || len(backups) != 1 {
 				t.Fatalf("%d backups, %v", len(backups), err)
 			}
-			restored := p.run("db", "restore", backups[0].Name()).want(t, 0)
+			restore := []string{"db", "restore", backups[0].Name()}
+			if tt.name == "newer" { // it is whole, and this program can't know what it holds
+				for _, args := range [][]string{{"db", "check"}, {"db", "check", "--rebuild"}, {"db", "backup"}, restore} {
+					if r := p.run(args...).want(t, 1); !strings.Contains(r.err, "use that one or a newer one") || strings.Contains(r.out+r.err, "damaged") {
+						t.Errorf("%s says %q %q", args, r.out, r.err)
+					}
+				}
+				if got := files(t, dir)["/"+tt.file]; got != bad["/"+tt.file] {
+					t.Error("a restore that was refused has changed something")
+				}
+				restore = append(restore, "--force")
+			}
+			restored := p.run(restore...).want(t, 0)
 			_, aside, _ := strings.Cut(strings.TrimSpace(restored.out), "what was here before: ")
 			if kept, err := os.ReadFile(filepath.Join(aside, tt.file)); err != nil || string(kept) != bad["/"+tt.file] {
 				t.Errorf("what was there is not set aside as it was: %v", err)

@@ -93,6 +93,9 @@ var ErrNotRestoring = store.ErrNotRestoring
 // ErrNotRebuildable says that more is wrong with a record than what can be made anew.
 var ErrNotRebuildable = errors.New("more than the tables that are made from the facts is damaged, so they were not rebuilt; restore a backup")
 
+// ErrNewerRecord says that a newer program has written a record.
+var ErrNewerRecord = errors.New("the record was written by a newer overt, so its tables were not rebuilt; use that one or a newer one")
+
 // DBRebuilt is what a rebuild did.
 type DBRebuilt struct {
 	Found  *DBReport `json:"found"`  // what was wrong
@@ -101,12 +104,15 @@ type DBRebuilt struct {
 }
 
 // Rebuild checks the record, and makes the tables of tasks, runs, calls and queued inputs anew where they are not what the
-// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong.
+// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong, or [ErrNewerRecord].
 func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
 	if out.Found, err = d.Check(ctx); err != nil || out.Found.OK() {
 		return out, err
 	}
-	if !out.Found.Rebuildable() {
+	switch {
+	case out.Found.Newer():
+		return out, ErrNewerRecord
+	case !out.Found.Rebuildable():
 		return out, ErrNotRebuildable
 	}
 	err = d.leased(ctx, "rebuild", func(s *store.Store, l *store.Lease) error {

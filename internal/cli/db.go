@@ -263,6 +263,8 @@ func (p *program) showReport(r *app.DBReport) error {
 	}
 	next := "db.check.damaged"
 	switch {
+	case r.Newer():
+		next = "db.check.newer"
 	case r.Rebuildable():
 		next = "db.check.derived"
 	case r.Strangers():
@@ -286,7 +288,7 @@ func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
 	switch {
 	case errors.Is(err, app.ErrNoRecord):
 		return p.nothing(asJSON)
-	case errors.Is(err, app.ErrNotRebuildable):
+	case errors.Is(err, app.ErrNotRebuildable), errors.Is(err, app.ErrNewerRecord):
 		if !asJSON {
 			p.showReport(done.Found)
 		}

@@ -90,7 +90,7 @@ Without BACKUP a restore that was interrupted is finished.`,
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also a backup of another workspace, or one without a manifest")
+	cmd.Flags().BoolVar(&force, "force", false, "also a backup of another workspace, one without a manifest, and over a record of a newer overt")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
 }

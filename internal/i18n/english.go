@@ -271,6 +271,7 @@ func english() map[string]string {
 		"db.restoring.hint":     "finish it with: overt db restore",
 		"db.restoring.now":      "the record is being restored from %s",
 		"db.restoring.now.hint": "try again in a moment",
+		"db.check.newer":        "the record was written by a newer overt: use that one or a newer one",
 		"db.check.stranger":     "no task can use the record like this; a backup in its place helps, too: `overt db status` lists them, `overt db restore BACKUP` takes one",
 		"db.check.fine":         "%s: fine, %s read",
 		"db.check.older":        "%s: fine, %s read; of the form %s, the next task brings it to the present one",

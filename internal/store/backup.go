@@ -58,13 +58,17 @@ type BackupOptions struct {
 	Now        time.Time // zero: now
 }
 
-// BackupError says that a record can't be backed up because it is damaged, or its files do not belong together.
+// BackupError says that a record can't be backed up because it is damaged, or its files do not belong together, or only a newer program
+// knows its form.
 type BackupError struct{ Problem Problem }
 
 // Error implements error.
 func (e *BackupError) Error() string {
-	if e.Problem.Code == ProblemStranger {
+	switch e.Problem.Code {
+	case ProblemStranger:
 		return e.Problem.File + " " + strangersText
+	case ProblemNewer:
+		return (&NewerError{e.Problem.File, e.Problem.Row}).Error()
 	}
 	return fmt.Sprintf("the copy of %s is damaged (%s), so it was not kept", e.Problem.File, e.Problem.what())
 }

@@ -90,9 +90,17 @@ func (f *fileForm) refused(path string) error {
 	case f.foreign:
 		return fmt.Errorf("%s is a database of another program; move it away", path)
 	case f.newer != "":
-		return fmt.Errorf("%s was written by a newer program (it has %q); use that one or a newer one", path, f.newer)
+		return &NewerError{path, f.newer}
 	}
 	return nil
+}
+
+// NewerError says that a file was written by a newer program. It is whole, as far as this one can tell.
+type NewerError struct{ Path, Has string }
+
+// Error implements error.
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("%s was written by a newer program (it has %q); use that one or a newer one", e.Path, e.Has)
 }
 
 // formOf reads the form of a file. Ours is one whose table of migrations begins with our first; a table of this name alone does not

@@ -68,7 +68,7 @@ type Restored struct {
 // Restore puts a backup in the place of a record, under the lease. The backup is copied and the copy checked first; then
 // the present files are moved to a folder below aside/, which is never removed, and the copy is moved in. A process that dies
 // before that leaves the record as it was; one that dies within it leaves it to the next restore to move what is left, and
-// [Open] says so. force takes a backup of another workspace. With an empty backup an interrupted restore is finished.
+// [Open] says so. force takes a backup of another workspace, and replaces a record of a newer program. With an empty backup an interrupted restore is finished.
 func Restore(ctx context.Context, dir, backup string, force bool) (*Restored, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -135,6 +135,11 @@ func bringIn(ctx context.Context, dir, path string, force bool) (*journal, error
 	case b.Record != filepath.Base(dir) && !force:
 		return nil, &ForeignBackupError{path, b.Root, b.Record}
 	}
+	if !force {
+		if err := noNewer(ctx, dir); err != nil {
+			return nil, fmt.Errorf("%w, or set it aside with --force", err)
+		}
+	}
 	in := filepath.Join(dir, incomingSpace)
 	if err := os.RemoveAll(in); err != nil { // of a restore that died before it moved anything
 		return nil, err
@@ -151,6 +156,26 @@ func bringIn(ctx context.Context, dir, path string, force bool) (*journal, error
 		return nil, fmt.Errorf("restore %s; nothing was changed: %w", path, errors.Join(err, os.RemoveAll(in)))
 	}
 	return j, nil
+}
+
+// noNewer makes sure that a record is not of a newer program, which could still read it. What can't be read is not.
+func noNewer(ctx context.Context, dir string) error {
+	for _, file := range recordFiles() {
+		var newer *NewerError
+		path := filepath.Join(dir, file.name)
+		if _, err := plain(path); err != nil {
+			continue
+		}
+		look(ctx, path, func(d *database) error {
+			form, err := d.formOf(ctx, file.steps)
+			errors.As(form.refused(path), &newer)
+			return err
+		})
+		if newer != nil {
+			return newer
+		}
+	}
+	return nil
 }
 
 // findBackup finds a backup by its path, or by the name of its folder among the record's.
@@ -201,8 +226,11 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 	}
 	if !report.OK() {
 		p := report.Problems[0]
-		if p.Code == ProblemStranger {
+		switch p.Code {
+		case ProblemStranger:
 			return errors.New("its files belong to the records of different workspaces; take those of one record")
+		case ProblemNewer:
+			return &NewerError{p.File + " of the backup", p.Row}
 		}
 		return fmt.Errorf("%s of the backup is damaged: %s", p.File, p.what())
 	}

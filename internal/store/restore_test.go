@@ -174,7 +174,7 @@ func TestRestoreRefuses(t *testing.T) {
 		}},
 		{"cut", "its size or SHA-256 is another one", func(t *testing.T, b string) { os.Truncate(filepath.Join(b, "captures.db"), 8192) }},
 		{"missing", "is no backup", func(t *testing.T, b string) { os.Remove(filepath.Join(b, "overt.db")) }},
-		{"newer", "only a newer program knows", func(t *testing.T, b string) {
+		{"newer", `overt.db of the backup was written by a newer program (it has "9999-later"); use that one or a newer one`, func(t *testing.T, b string) {
 			os.Remove(filepath.Join(b, "manifest.json"))
 			spoil(t, b, "overt.db", `INSERT INTO migration VALUES ('9999-later', '2030-01-01')`)
 		}},

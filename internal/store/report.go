@@ -1,0 +1,80 @@
+package store
+
+import (
+	"slices"
+	"strings"
+)
+
+// What can be wrong with a record: codes of a [Problem].
+const (
+	ProblemAbsent     = "absent"     // the file is gone or empty, though there was one
+	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
+	ProblemStranger   = "stranger"   // captures.db is of another record than overt.db
+	ProblemNewer      = "newer"      // a newer program wrote the file
+	ProblemFile       = "file"       // SQLite finds the file damaged
+	ProblemGap        = "gap"        // facts are missing
+	ProblemFact       = "fact"       // a fact can't be read
+	ProblemText       = "text"       // a long text is not what its hash says
+	ProblemParent     = "parent"     // a node hangs below what is none of its thread's
+	ProblemProjection = "projection" // a row is not what the facts say; it can be made anew
+	ProblemBytes      = "bytes"      // what is kept of an exchange or output is not what its hash says, or not all there
+	ProblemExchange   = "exchange"   // what is kept of an exchange is not what the fact says
+)
+
+// Problem is one thing that is wrong with a record.
+type Problem struct {
+	Code   string `json:"code"`
+	File   string `json:"file"`   // overt.db, captures.db
+	Table  string `json:"table"`  // "": the file as a whole
+	Row    string `json:"row"`    // number or id of the row; of a fact: its seq; "": not known
+	Detail string `json:"detail"` // one line
+}
+
+// what is the problem in one line, but for the file.
+func (p *Problem) what() string {
+	if at := strings.TrimSpace(p.Table + " " + p.Row); at != "" {
+		return at + ": " + p.Detail
+	}
+	return p.Detail
+}
+
+// CheckedFile is what was looked at.
+type CheckedFile struct {
+	Name    string `json:"file"`
+	Present bool   `json:"present"` // and not empty
+	Form    string `json:"form"`    // the newest migration that was applied
+	Older   bool   `json:"older"`   // it is brought to the present form by the next program that works here; projections were not compared
+	Rows    int64  `json:"rows"`    // facts, or exchanges and outputs, that were read
+}
+
+// Report is the outcome of a check.
+type Report struct {
+	Files    []CheckedFile `json:"files"`
+	Problems []Problem     `json:"problems"` // by file; at most 100 of each
+	More     int           `json:"more"`     // problems beyond them
+	Missing  int64         `json:"missing"`  // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
+	TookMS   int64         `json:"took_ms"`
+}
+
+// OK tells whether nothing is wrong.
+func (r *Report) OK() bool { return len(r.Problems) == 0 }
+
+// Rebuildable tells whether all that is wrong can be made anew from the facts.
+func (r *Report) Rebuildable() bool {
+	for _, p := range r.Problems {
+		if p.Code != ProblemProjection {
+			return false
+		}
+	}
+	return true
+}
+
+// Newer tells whether a newer program has written a file: that one knows what else is wrong.
+func (r *Report) Newer() bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code == ProblemNewer })
+}
+
+// Strangers tells whether nothing is wrong but that the files do not belong together.
+func (r *Report) Strangers() bool {
+	return len(r.Problems) == 1 && r.Problems[0].Code == ProblemStranger
+}
