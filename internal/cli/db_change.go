@@ -84,13 +84,19 @@ Without BACKUP a restore that was interrupted is finished.`,
 				return p.writeJSON(r)
 			}
 			fmt.Fprintln(p.Out, visible(p.say.Say("db.restored", i18n.Number(r.Facts), r.From)))
+			if r.Bare {
+				fmt.Fprintln(p.Out, p.say.Say("db.restored.bare"))
+			}
+			if r.Kept {
+				fmt.Fprintln(p.Out, p.say.Say("db.restored.kept"))
+			}
 			if r.Aside != "" {
 				fmt.Fprintln(p.Out, visible(p.say.Say("db.aside", r.Aside)))
 			}
 			return nil
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "also a backup of another workspace, one without a manifest, and over a record of a newer overt")
+	cmd.Flags().BoolVar(&force, "force", false, "also a backup of another workspace, without a manifest or with its captures.db lost, or over a record of a newer overt")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
 }

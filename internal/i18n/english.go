@@ -288,6 +288,8 @@ func english() map[string]string {
 		"db.restored":           "restored %s facts from %s",
 		"db.aside":              "what was here before: %s",
 		"db.dry":                "dry run: nothing was removed",
+		"db.restored.bare":      "captures.db of the backup is gone; the rest was restored",
+		"db.restored.kept":      "the backup brings no captures.db; the present one, of the same record, stays",
 		"db.pruned":             "%s exchanges and %s outputs, %s bytes",
 		"db.pruned.backup":      "backup %s",
 		"db.prune.what":         "say what to remove: --captures-older-than, --captures-max or --backups-keep",

@@ -240,7 +240,7 @@ func countRows(ctx context.Context, path, name string) (n int64, err error) {
 
 // sumFile gives the SHA-256 and the size of a file.
 func sumFile(path string) (string, int64, error) {
-	f, err := os.Open(path)
+	f, err := openPlain(path)
 	if err != nil {
 		return "", 0, err
 	}

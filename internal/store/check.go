@@ -60,7 +60,7 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 		switch {
 		case errors.Is(err, errNotPlain):
 			c.is.Present = true
-			c.add(ProblemNotOurs, "", nil, "%v", errNotPlain)
+			c.add(ProblemNotOurs, "", nil, "%v", err)
 		case err == nil:
 			c.is.Present = true
 			if err := c.look(path); err != nil {

@@ -75,9 +75,6 @@ func (g *Glanced) look(ctx context.Context, f recordFile, wait time.Duration) {
 	case errors.Is(err, fs.ErrNotExist):
 		g.State = Absent
 		return
-	case errors.Is(err, errNotPlain):
-		g.State = Foreign
-		return
 	case err != nil:
 		g.State, g.Err = Unread, err
 		return

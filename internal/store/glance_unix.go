@@ -26,7 +26,7 @@ func locker(path string) (pid int, held bool) {
 
 // lockedBy asks who would keep this process from locking bytes of a file.
 func lockedBy(path string, first, bytes int64, kind int16) (pid int, held bool) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return 0, false
 	}

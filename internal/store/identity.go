@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 )
 
 // Both files of a record carry the same number in their headers (PRAGMA user_version), so that captures.db of another record
@@ -71,20 +70,24 @@ func strangers(facts, captures int64) bool { return facts != 0 && captures != 0 
 // strangersText says so of captures.db.
 const strangersText = "belongs to the record of another workspace; move it away (exchanges of before are then missing)"
 
-// sameRecord tells whether a captures.db belongs to an overt.db, as far as can be read. One that is not there does.
-func sameRecord(ctx context.Context, facts, captures string) bool {
+// sameRecord tells whether a captures.db belongs to an overt.db, as far as can be read. One that is not there does. Where neither has
+// a number, they do if they are of the same workspace.
+func sameRecord(ctx context.Context, facts, captures string, sameWorkspace bool) bool {
 	var ids [2]int64
 	for i, path := range []string{facts, captures} {
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		_, err := plain(path)
+		if errors.Is(err, fs.ErrNotExist) {
 			return true
 		}
-		err := look(ctx, path, func(d *database) (err error) {
-			ids[i], err = d.identity(ctx)
-			return err
-		})
+		if err == nil {
+			err = look(ctx, path, func(d *database) (err error) {
+				ids[i], err = d.identity(ctx)
+				return err
+			})
+		}
 		if err != nil {
 			return false
 		}
 	}
-	return ids[0] == ids[1] || ids[1] == 0
+	return ids[0] == ids[1] && (ids[0] != 0 || sameWorkspace)
 }

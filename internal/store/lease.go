@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -150,12 +149,7 @@ func introduce(path string, h holder) error {
 
 // readHolder reads who has the lease; what can't be read is unknown.
 func readHolder(path string) (h holder) {
-	f, err := os.Open(path)
-	if err != nil {
-		return h
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, 64<<10))
+	text, err := readPlain(path, 64<<10)
 	if err != nil || json.Unmarshal(text, &h) != nil {
 		return holder{}
 	}

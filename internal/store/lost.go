@@ -235,7 +235,7 @@ func Gone(ctx context.Context, dir string) error {
 func restorable(dir string) (paths []string, err error) {
 	list, err := Backups(dir)
 	for _, b := range list {
-		if _, err := plain(filepath.Join(b.Path, factsFile)); err == nil {
+		if _, err := plainHere(filepath.Join(b.Path, factsFile)); err == nil {
 			paths = append(paths, b.Path)
 		}
 	}

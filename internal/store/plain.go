@@ -9,40 +9,49 @@ import (
 	"syscall"
 )
 
-// errNotPlain says that a pipe, a device or a folder stands where a file is expected: to read it might never end.
-var errNotPlain = errors.New("it is no plain file; move it away")
+// errNotPlain says that a pipe, a device or a folder stands where a file is expected: to open or read it might never end.
+var errNotPlain = errors.New("no plain file; move it away")
 
-// plain looks at a file of the record, to which a link may lead.
+// plain looks at a database, to which a link may lead, and at what SQLite would open beside it.
 func plain(path string) (fs.FileInfo, error) { return regular(path, os.Stat) }
 
-// plainHere looks at a file that is itself at its path: a link is none.
+// plainHere looks at a database that is itself at its path: a link is none.
 func plainHere(path string) (fs.FileInfo, error) { return regular(path, os.Lstat) }
 
-func regular(path string, stat func(string) (fs.FileInfo, error)) (fs.FileInfo, error) {
-	info, err := stat(path)
+func regular(path string, stat func(string) (fs.FileInfo, error)) (info fs.FileInfo, err error) {
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
+		if beside, err := os.Lstat(path + suffix); err == nil && !beside.Mode().IsRegular() {
+			return nil, fmt.Errorf("%s is %w", path+suffix, errNotPlain)
+		}
+	}
+	info, err = stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w", path, errNotPlain)
+		return nil, fmt.Errorf("%s is %w", path, errNotPlain)
 	}
 	return info, err
 }
 
-// openPlain opens a plain file for reading. The flag keeps what has taken its place meanwhile from blocking.
+// openPlain opens a file for reading if it is a plain one, and itself at its path. The flag keeps what has taken its place meanwhile from
+// blocking.
 func openPlain(path string) (*os.File, error) {
-	was, err := plainHere(path)
+	was, err := os.Lstat(path)
 	if err != nil {
 		return nil, err
+	}
+	if !was.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is %w", path, errNotPlain)
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	if is, err := f.Stat(); err != nil || !os.SameFile(was, is) {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, errNotPlain), f.Close())
+		return nil, errors.Join(fmt.Errorf("%s is %w", path, errNotPlain), f.Close())
 	}
 	return f, nil
 }
 
-// readPlain reads a plain file, up to a number of bytes.
+// readPlain reads such a file, up to a number of bytes.
 func readPlain(path string, most int64) ([]byte, error) {
 	f, err := openPlain(path)
 	if err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,15 +20,6 @@ const (
 	journalFile   = "restoring.json"
 	incomingSpace = ".incoming"
 )
-
-// journal says that a restore has begun to move files. While it is there, nobody opens the record; whoever restores again
-// ends it first. What is to come in lies complete in .incoming before it is written.
-type journal struct {
-	From  string   `json:"from"`  // the backup
-	Aside string   `json:"aside"` // the folder that the files of before are moved to
-	In    []string `json:"in"`    // files that come in
-	Out   []string `json:"out"`   // files that are moved away
-}
 
 // RestoringError says that a restore is under way or was interrupted.
 type RestoringError struct {
@@ -56,19 +46,29 @@ func (e *ForeignBackupError) Error() string {
 	return fmt.Sprintf("%s is a backup of another workspace (%s); --force restores it all the same", e.Path, e.Root)
 }
 
+// BareBackupError says that a backup had a captures.db which is gone.
+type BareBackupError struct{ Path string }
+
+// Error implements error.
+func (e *BareBackupError) Error() string {
+	return fmt.Sprintf("captures.db of %s is gone, though it was made with one; --force restores the rest", e.Path)
+}
+
 // Restored is what a restore did.
 type Restored struct {
 	From     string `json:"from"`
 	Aside    string `json:"aside"` // where the files of before are; "": there were none
 	Facts    int64  `json:"facts"`
 	Captures bool   `json:"captures"` // captures.db was restored too
+	Kept     bool   `json:"kept"`     // the backup brings none, and the present captures.db, of the same record, stays
+	Bare     bool   `json:"bare"`     // the backup was made with a captures.db, which is gone
 	Finished bool   `json:"finished"` // an earlier restore was ended
 }
 
 // Restore puts a backup in the place of a record, under the lease. The backup is copied and the copy checked first; then
 // the present files are moved to a folder below aside/, which is never removed, and the copy is moved in. A process that dies
 // before that leaves the record as it was; one that dies within it leaves it to the next restore to move what is left, and
-// [Open] says so. force takes a backup of another workspace, and replaces a record of a newer program. With an empty backup an interrupted restore is finished.
+// [Open] says so. force takes a backup of another workspace or one that has lost its captures.db, and replaces a record of a newer program. With an empty backup an interrupted restore is finished.
 func Restore(ctx context.Context, dir, backup string, force bool) (*Restored, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -118,9 +118,13 @@ func restore(ctx context.Context, dir, backup string, force bool) (*Restored, er
 	if err := j.finish(dir); err != nil {
 		return nil, fmt.Errorf("restore the record; it is not complete, finish it with overt db restore: %w", err)
 	}
-	out := &Restored{From: j.From, Captures: slices.Contains(j.In, capturesFile), Finished: backup == ""}
+	out := &Restored{From: j.From, Captures: slices.Contains(j.In, capturesFile), Bare: j.Bare, Finished: backup == ""}
 	if _, err := os.Stat(j.Aside); err == nil {
 		out.Aside = j.Aside
+	}
+	if !slices.Contains(j.Out, capturesFile) {
+		_, err := os.Stat(filepath.Join(dir, capturesFile))
+		out.Kept = err == nil
 	}
 	out.Facts, err = countRows(ctx, filepath.Join(dir, factsFile), factsFile)
 	return out, err
@@ -135,6 +139,10 @@ func bringIn(ctx context.Context, dir, path string, force bool) (*journal, error
 	case b.Record != filepath.Base(dir) && !force:
 		return nil, &ForeignBackupError{path, b.Root, b.Record}
 	}
+	bare := b.bare()
+	if bare && !force {
+		return nil, &BareBackupError{path}
+	}
 	if !force {
 		if err := noNewer(ctx, dir); err != nil {
 			return nil, fmt.Errorf("%w, or set it aside with --force", err)
@@ -147,7 +155,7 @@ func bringIn(ctx context.Context, dir, path string, force bool) (*journal, error
 	if err := os.Mkdir(in, 0o700); err != nil {
 		return nil, err
 	}
-	j := &journal{From: path, Aside: freeName(filepath.Join(dir, asideFolder, time.Now().UTC().Format(stamp)))}
+	j := &journal{From: path, Bare: bare, Aside: freeName(filepath.Join(dir, asideFolder, time.Now().UTC().Format(stamp)))}
 	err := j.copy(ctx, dir, in, b)
 	if err == nil {
 		err = j.write(dir)
@@ -196,10 +204,14 @@ func findBackup(dir, backup string) (string, error) {
 func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 	for _, file := range recordFiles() {
 		from := filepath.Join(b.Path, file.name)
-		if _, err := os.Stat(from); errors.Is(err, fs.ErrNotExist) && file.name == capturesFile {
+		_, err := plainHere(from)
+		if errors.Is(err, fs.ErrNotExist) && file.name == capturesFile {
 			continue
 		}
-		if _, err := os.Stat(from + "-wal"); err == nil { // no backup of ours: a folder of files that were in use
+		if err != nil {
+			return err
+		}
+		if _, err := os.Lstat(from + "-wal"); err == nil { // no backup of ours: a folder of files that were in use
 			if err := copyDatabase(ctx, from, filepath.Join(in, file.name)); err != nil {
 				return err
 			}
@@ -235,14 +247,14 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 		return fmt.Errorf("%s of the backup is damaged: %s", p.File, p.what())
 	}
 	j.Out = slices.Clone(j.In)
-	if !slices.Contains(j.In, capturesFile) && !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, capturesFile)) {
+	if !slices.Contains(j.In, capturesFile) && !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, capturesFile), b.Record == filepath.Base(dir)) {
 		j.Out = append(j.Out, capturesFile)
 	}
 	return nil
 }
 
 func copyFile(from, to string) (err error) {
-	r, err := os.Open(from)
+	r, err := openPlain(from)
 	if err != nil {
 		return err
 	}
@@ -255,57 +267,21 @@ func copyFile(from, to string) (err error) {
 	return errors.Join(err, w.Sync(), w.Close())
 }
 
-func (j *journal) write(dir string) error {
-	text, err := json.Marshal(j)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, asideFolder), 0o700); err != nil {
-		return err
-	}
-	if err := syncFolder(filepath.Join(dir, incomingSpace)); err != nil {
-		return err
-	}
-	tmp := filepath.Join(dir, incomingSpace, journalFile)
-	if err := os.WriteFile(tmp, text, 0o600); err != nil {
-		return err
-	}
-	return errors.Join(syncFile(tmp), os.Rename(tmp, filepath.Join(dir, journalFile)), syncFolder(dir))
-}
-
-// readJournal reads what an interrupted restore left; nil: none was.
-func readJournal(dir string) (*journal, error) {
-	text, err := os.ReadFile(filepath.Join(dir, journalFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	j := &journal{}
-	if err := json.Unmarshal(text, j); err != nil {
-		return nil, fmt.Errorf("%s can't be read: %w", filepath.Join(dir, journalFile), err)
-	}
-	return j, nil
-}
-
-// unrestored is an error while a restore has not come to its end.
-func unrestored(dir string) error {
-	j, err := readJournal(dir)
-	if j == nil || err != nil {
-		return err
-	}
-	who, err := leaseHolder(dir)
-	return errors.Join(err, &RestoringError{From: j.From, Alive: who != nil && who.What == "restore"})
-}
-
 // alone makes sure that no other process has a file of the record open, and folds its log into it. What is damaged is not in
 // use, or by somebody who will find it damaged.
 func alone(ctx context.Context, dir string) error {
 	for _, file := range recordFiles() {
 		path := filepath.Join(dir, file.name)
-		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		switch info, err := os.Stat(path); {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !info.Mode().IsRegular():
 			continue
+		case err == nil && info.Size() == 0:
+			if _, err := os.Lstat(path + "-wal"); err == nil {
+				continue // of a file that was emptied: SQLite would remove it
+			}
+		}
+		if _, err := plain(path); err != nil {
+			return err
 		}
 		// In this mode SQLite takes a lock that no other connection may share, and writes nothing.
 		err := lookOnce(ctx, path, "mode=rw&_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)", func(d *database) error {
@@ -320,90 +296,4 @@ func alone(ctx context.Context, dir string) error {
 		}
 	}
 	return nil
-}
-
-// finish moves files; each step may have been done before.
-func (j *journal) finish(dir string) error {
-	in := filepath.Join(dir, incomingSpace)
-	for _, name := range j.Out {
-		comes := slices.Contains(j.In, name)
-		if _, err := os.Stat(filepath.Join(in, name)); comes && errors.Is(err, fs.ErrNotExist) {
-			continue // it is in place
-		}
-		// What comes in takes the name of what was there, so that a file is there at any time.
-		if comes {
-			if err := linkAside(filepath.Join(dir, name), j.Aside); err != nil {
-				return err
-			}
-		}
-		for _, suffix := range []string{"-wal", "-shm"} {
-			if err := moveAside(filepath.Join(dir, name+suffix), j.Aside); err != nil {
-				return err
-			}
-		}
-		var err error
-		if comes {
-			err = os.Rename(filepath.Join(in, name), filepath.Join(dir, name))
-		} else {
-			err = moveAside(filepath.Join(dir, name), j.Aside)
-		}
-		if err != nil {
-			return err
-		}
-		if err := syncFolder(dir); err != nil {
-			return err
-		}
-	}
-	if err := os.Remove(filepath.Join(dir, journalFile)); err != nil {
-		return err
-	}
-	os.Remove(filepath.Join(dir, asideFolder)) // where nothing was moved to it
-	return errors.Join(os.RemoveAll(in), syncFolder(dir))
-}
-
-// linkAside gives a file, if it is there, a second name in a folder, or moves it where a file can't have two.
-func linkAside(path, to string) error {
-	is, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if was, err := os.Lstat(filepath.Join(to, filepath.Base(path))); err == nil && os.SameFile(is, was) {
-		return nil // before the process died
-	}
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	if os.Link(path, filepath.Join(to, filepath.Base(path))) == nil {
-		return syncFolder(to)
-	}
-	return moveAside(path, to)
-}
-
-// moveAside moves a file, if it is there, into a folder.
-func moveAside(path, to string) error {
-	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err := os.MkdirAll(to, 0o700); err != nil {
-		return err
-	}
-	target := filepath.Join(to, filepath.Base(path))
-	if _, err := os.Lstat(target); err == nil {
-		return &fs.PathError{Op: "move to", Path: target, Err: fs.ErrExist}
-	}
-	return errors.Join(os.Rename(path, target), syncFolder(to))
-}
-
-// freeName gives a path at which nothing is.
-func freeName(path string) string {
-	out := path
-	for n := 2; ; n++ {
-		if _, err := os.Lstat(out); errors.Is(err, fs.ErrNotExist) {
-			return out
-		}
-		out = fmt.Sprintf("%s-%d", path, n)
-	}
 }

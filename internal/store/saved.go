@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -29,13 +28,9 @@ type Saved struct {
 // loadBackup reads what a backup says of itself, and looks whether its files are there.
 func loadBackup(path string) Saved {
 	out := Saved{Path: path, Name: filepath.Base(path)}
-	f, err := os.Open(filepath.Join(path, manifestFile))
+	text, err := readPlain(filepath.Join(path, manifestFile), 1<<20)
 	if err == nil {
-		defer f.Close()
-		var text []byte
-		if text, err = io.ReadAll(io.LimitReader(f, 1<<20)); err == nil {
-			err = json.Unmarshal(text, &out.Manifest)
-		}
+		err = json.Unmarshal(text, &out.Manifest)
 	}
 	switch {
 	case err != nil:
@@ -47,11 +42,17 @@ func loadBackup(path string) Saved {
 	}
 	for _, f := range out.Files {
 		out.Bytes += f.Bytes
-		if info, err := os.Stat(filepath.Join(path, filepath.Base(f.Name))); out.Problem == "" && (err != nil || info.Size() != f.Bytes) {
+		if info, err := plainHere(filepath.Join(path, filepath.Base(f.Name))); out.Problem == "" && (err != nil || info.Size() != f.Bytes) {
 			out.Problem = f.Name + " is not there as it was made"
 		}
 	}
 	return out
+}
+
+// bare tells whether a backup was made with a captures.db that is gone.
+func (s *Saved) bare() bool {
+	_, err := os.Lstat(filepath.Join(s.Path, capturesFile))
+	return errors.Is(err, fs.ErrNotExist) && slices.ContainsFunc(s.Files, func(f ManifestFile) bool { return f.Name == capturesFile })
 }
 
 // Backups lists the folders among a record's backups, the newest first. Those with a problem come last.

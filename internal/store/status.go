@@ -92,7 +92,7 @@ func (f *FileStatus) look(ctx context.Context, file recordFile) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, errNotPlain):
-		f.Present, f.Problem = true, errNotPlain.Error()
+		f.Present, f.Problem = true, err.Error()
 		return nil
 	case err != nil:
 		return err
