@@ -560,3 +560,37 @@ func TestErasedIsNamed(t *testing.T) {
 	}
 	named(p.run("task", "rm", "--yes", task).want(t, 0))
 }
+
+// TestEphemeralKilled: what an ephemeral run leaves that is killed goes with the next start, whatever that is for; one that lives is
+// left alone.
+func TestEphemeralKilled(t *testing.T) {
+	s := startStrict(t, "",
+		strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "touch ready; until [ -e go ]; do sleep 0.02; done"}}}}, strictReply{Text: "Done."})
+	p := newPlace(t)
+	x := p.start("-u", s.URL, "-m", "strict", "--permission", "full", "--ephemeral", "wait")
+	eventually(t, "the run is at work", func() bool { return p.exists("ready") })
+	folders := func() (out []string) {
+		for _, dir := range []string{os.Getenv("XDG_RUNTIME_DIR"), "/dev/shm", os.TempDir()} {
+			list, err := filepath.Glob(filepath.Join(dir, fmt.Sprintf("overt-ephemeral-%d-*", x.Process.Pid)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, list...)
+		}
+		return out
+	}
+	p.run("task", "list")
+	if got := folders(); len(got) != 1 {
+		t.Fatalf("while it is at work: %q", got)
+	}
+	x.Process.Kill()
+	p.write("go", "") // its command lives on
+	x.wait()
+	if got := folders(); len(got) != 1 {
+		t.Fatalf("once it was killed: %q", got)
+	}
+	p.run("task", "list")
+	if got := folders(); len(got) != 0 {
+		t.Errorf("after the next start: %q", got)
+	}
+}

@@ -112,6 +112,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err := askKey(ctx, o.Config, o.Env, a.mask); err != nil {
 		return nil, err
 	}
+	sweepEphemeral(os.LookupEnv)
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask, Version: o.Version}); err != nil {
 		return nil, err
 	}

@@ -56,6 +56,7 @@ func (d *DB) none(ctx context.Context, err error) error {
 
 // existing opens a record that is there; it makes none. The error is [ErrNoRecord], or says that there was one.
 func existing(ctx context.Context, o store.Options) (*store.Store, error) {
+	sweepEphemeral(os.LookupEnv)
 	o.Existing = true
 	s, err := store.Open(ctx, o)
 	if absent, ok := errors.AsType[*store.AbsentError](err); ok {
@@ -202,20 +203,32 @@ func (d *DB) Prune(ctx context.Context, o DBPrune) (DBPruned, error) {
 // are in memory, else among the temporary files. What dead processes of the person left of the kind is removed. Call end once
 // everything in it is closed. env looks up variables.
 func Ephemeral(env func(string) (string, bool)) (state string, end func() error, err error) {
-	var in []string
-	for _, dir := range []string{variable(env, "XDG_RUNTIME_DIR"), "/dev/shm"} {
-		if filepath.IsAbs(dir) && store.InMemory(dir) {
-			in = append(in, dir)
-		}
-	}
-	e, err := store.NewEphemeral(append(in, os.TempDir()))
+	in := append(memory(env), os.TempDir())
+	store.SweepEphemeral(in)
+	e, err := store.NewEphemeral(in)
 	if err != nil {
 		return "", nil, err
 	}
 	return e.Dir, e.Remove, nil
 }
 
-func variable(env func(string) (string, bool), name string) string {
-	value, _ := env(name)
-	return value
+// sweepEphemeral removes what dead processes of the person left, where they usually are. Temporary files can be many, so that they are
+// looked through only where there is no folder in memory.
+func sweepEphemeral(env func(string) (string, bool)) {
+	in := memory(env)
+	if len(in) == 0 {
+		in = []string{os.TempDir()}
+	}
+	store.SweepEphemeral(in)
+}
+
+// memory lists the folders for what is kept for now that are in memory.
+func memory(env func(string) (string, bool)) (in []string) {
+	runtime, _ := env("XDG_RUNTIME_DIR")
+	for _, dir := range []string{runtime, "/dev/shm"} {
+		if filepath.IsAbs(dir) && store.InMemory(dir) {
+			in = append(in, dir)
+		}
+	}
+	return in
 }

@@ -68,14 +68,19 @@ const abandoned = time.Minute
 // sweep removes the claimed folders of processes that died, as far as it can. A folder without our lock is somebody else's, whatever
 // its name, unless parent is a folder of ours.
 func sweep(parent, prefix string, ours bool) {
-	list, err := os.ReadDir(parent)
+	f, err := os.Open(parent)
 	if err != nil {
 		return
 	}
-	for _, e := range list {
-		dir := filepath.Join(parent, e.Name())
+	names, _ := f.Readdirnames(-1) // in no order, and without a look at each: it is done at every start
+	f.Close()
+	for _, name := range names {
+		if !strings.HasPrefix(name, prefix) {
+			continue
+		}
+		dir := filepath.Join(parent, name)
 		info, err := os.Lstat(dir)
-		if err != nil || !strings.HasPrefix(e.Name(), prefix) || !info.IsDir() || !mine(info) {
+		if err != nil || !info.IsDir() || !mine(info) {
 			continue
 		}
 		lock := flock.New(filepath.Join(dir, claimLock), flock.SetFlag(os.O_RDWR), flock.SetPermissions(0o600))

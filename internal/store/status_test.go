@@ -147,6 +147,7 @@ func TestEphemeral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	store.SweepEphemeral([]string{filepath.Join(parent, "none"), parent})
 	if got := entries(t, parent); len(got) != 4 || slices.Contains(got, filepath.Base(dead)) {
 		t.Errorf("%q", got)
 	}
@@ -158,5 +159,21 @@ func TestEphemeral(t *testing.T) {
 	}
 	if _, err := store.NewEphemeral([]string{filepath.Join(parent, "none")}); err == nil {
 		t.Error("it was made nowhere")
+	}
+}
+
+// BenchmarkSweepNothing is what each start pays for looking whether anything was left.
+func BenchmarkSweepNothing(b *testing.B) {
+	parent := b.TempDir()
+	for i := range 20 {
+		if err := os.WriteFile(filepath.Join(parent, fmt.Sprint("other-", i)), nil, 0o600); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		if store.InMemory(parent) {
+			b.Log("in memory")
+		}
+		store.SweepEphemeral([]string{parent, parent})
 	}
 }
