@@ -22,7 +22,8 @@ func (g *grader) assign(list []*syntax.Assign, once bool) {
 					g.arithmetic(e.Index)
 				}
 				if e.Value != nil {
-					g.expand(e.Value)
+					got := g.expand(e.Value)
+					v.data = v.data || slices.ContainsFunc(got, func(a arg) bool { return a.how == unknown })
 				}
 			}
 		case a.Value != nil:
@@ -40,10 +41,13 @@ func (g *grader) assign(list []*syntax.Assign, once bool) {
 		}
 		name := a.Name.Value
 		g.variable(name, once)
+		if a.Value != nil {
+			g.namesProgram(name, g.one(a.Value))
+		}
 		if once {
 			continue // the words of the command do not see it
 		}
-		if a.Naked || len(v.texts) == 1 && v.texts[0] == "" {
+		if a.Naked || a.Array == nil && len(v.texts) == 1 && v.texts[0] == "" {
 			v = value{}
 		}
 		g.at.vars[name] = v
@@ -58,6 +62,9 @@ func (g *grader) assign(list []*syntax.Assign, once bool) {
 func (g *grader) holdsCode(text string) {
 	if strings.Contains(text, "$(") || strings.Contains(text, "`") || strings.Contains(text, "${") && strings.Contains(text, "@P") {
 		g.add(Medium, RiskUnresolved)
+		if w, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Document(strings.NewReader(text)); err == nil && g.spend() {
+			g.words(w)
+		}
 	}
 }
 
@@ -90,7 +97,7 @@ func plainVariable(name string) bool {
 func special(name string) bool {
 	for _, prefix := range []string{
 		"GIT_", "SSH_", "PYTHON", "NODE_", "NPM_", "npm_", "PERL", "RUBY", "JAVA_", "_JAVA", "JDK_", "LESS", "GREP_", "XDG_", "CARGO", "RUST", "GO", "CGO_", "MAKE", "DOCKER",
-		"KUBE", "AWS_", "BASH", "ZDOTDIR", "GCONV", "LOCPATH", "NLSPATH", "MALLOC", "GLIBC", "OVERT_", "PIP_", "UV_", "GPG", "CMAKE",
+		"KUBE", "LD_", "DYLD_", "AWS_", "BASH", "ZDOTDIR", "GCONV", "LOCPATH", "NLSPATH", "MALLOC", "GLIBC", "OVERT_", "PIP_", "UV_", "GPG", "CMAKE",
 	} {
 		if strings.HasPrefix(name, prefix) {
 			return true
@@ -114,6 +121,13 @@ func (g *grader) declare(c *syntax.DeclClause) {
 					g.at.forget()
 					g.add(Medium, RiskUnresolved)
 				}
+				if name, value, ok := strings.Cut(w.text, "="); ok {
+					g.variable(name, true)
+					g.namesProgram(name, arg{text: value, how: w.how})
+				}
+				if w.option() && strings.Contains(w.text, "i") { // what it gets is computed
+					g.add(Medium, RiskUnresolved)
+				}
 				if strings.HasPrefix(w.text, "-") && strings.ContainsAny(w.text, "pxfF") && len(c.Args) == 1 && w.text != "-F" && w.text != "-f" {
 					g.environment()
 				}
@@ -127,6 +141,11 @@ func (g *grader) declare(c *syntax.DeclClause) {
 			exported = false // it keeps the value that was looked at already
 		}
 		g.assign([]*syntax.Assign{a}, false)
+		if a.Name != nil && slices.ContainsFunc(c.Args, func(o *syntax.Assign) bool {
+			return o.Naked && o.Value != nil && strings.HasPrefix(o.Value.Lit(), "-") && strings.ContainsAny(o.Value.Lit(), "luc")
+		}) {
+			g.at.vars[a.Name.Value] = value{} // in other letters
+		}
 		if exported && a.Name != nil {
 			g.variable(a.Name.Value, true)
 		}
@@ -174,6 +193,9 @@ func (g *grader) arithmetic(list ...syntax.ArithmExpr) {
 // operand looks at a word of an arithmetic expression.
 func (g *grader) operand(w *syntax.Word) {
 	name := w.Lit()
+	if name == "" && !number(w) && printed(w) {
+		g.add(Medium, RiskUnresolved)
+	}
 	if name == "" {
 		if v, ok := onlyParam(w); ok && v.Param != nil {
 			name = v.Param.Value
@@ -195,6 +217,16 @@ func (g *grader) operand(w *syntax.Word) {
 	}
 }
 
+// printed tells whether a word holds the output of a command.
+func printed(w *syntax.Word) (found bool) {
+	syntax.Walk(w, func(n syntax.Node) bool {
+		_, ok := n.(*syntax.CmdSubst)
+		found = found || ok
+		return !found
+	})
+	return found
+}
+
 // number tells whether a word is the output of a command that writes a number.
 func number(w *syntax.Word) bool {
 	if len(w.Parts) != 1 {
@@ -212,7 +244,7 @@ func number(w *syntax.Word) bool {
 		cmd = b.Y.Cmd
 	}
 	c, ok := cmd.(*syntax.CallExpr)
-	return ok && len(c.Args) > 0 && slices.Contains([]string{"wc", "nproc", "date"}, c.Args[0].Lit())
+	return ok && len(c.Args) > 0 && slices.Contains([]string{"wc", "nproc", "date", "seq"}, c.Args[0].Lit())
 }
 
 func onlyParam(w *syntax.Word) (*syntax.ParamExp, bool) {

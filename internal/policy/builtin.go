@@ -26,6 +26,9 @@ func (g *grader) builtin(name string, args []arg) bool {
 			return a.text == "-C" || a.text == "-F" || a.how != exact || strings.ContainsAny(a.text, "$`")
 		}) {
 			g.add(Medium, RiskUnresolved)
+			if name == "compgen" {
+				g.add(High, RiskUnseen)
+			}
 		}
 	case "set", "shopt":
 		g.set(name, rest)
@@ -48,6 +51,9 @@ func (g *grader) builtin(name string, args []arg) bool {
 		g.at.forget()
 		g.at.dirs = append(slices.Clip(g.at.dirs), "?")
 	case "trap":
+		if len(rest) > 0 && rest[0].text == "--" {
+			rest = rest[1:]
+		}
 		if len(rest) > 0 && rest[0].text != "-" && rest[0].text != "-l" && rest[0].text != "-p" {
 			g.shellText(rest[0])
 		}
@@ -63,11 +69,14 @@ func (g *grader) builtin(name string, args []arg) bool {
 			if _, text, ok := strings.Cut(a.text, "="); ok || a.how != exact {
 				g.add(Medium, RiskVariable)
 				g.shellText(arg{text: text, how: a.how})
+				if r := Command(text, ".", nil); r.Grade != Low { // it gets arguments later
+					g.add(High, RiskUnseen)
+				}
 			}
 		}
 	case "enable", "bind", "complete", "fc":
 		g.add(Medium, RiskUnresolved)
-		if name == "enable" && len(rest) > 0 {
+		if name == "enable" && len(rest) > 0 || slices.ContainsFunc(rest, func(a arg) bool { return strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "CFexs") }) {
 			g.add(High, RiskUnseen)
 		}
 	case "type", "unalias", "help", "local", "let", "export", "readonly", "declare", "typeset":
@@ -157,18 +166,19 @@ func (g *grader) set(name string, args []arg) {
 }
 
 func (g *grader) readsVariables(name string, args []arg) {
-	for i, a := range args {
+	if name == "mapfile" || name == "readarray" {
+		g.apply("-t -dnOsuc# -C$ #", args)
+	}
+	for _, a := range args {
 		g.subscript(a)
 		if a.how == unknown {
 			g.at.forget()
-		}
-		if name != "read" && (a.text == "-C" || strings.HasPrefix(a.text, "-C")) && i+1 < len(args) {
-			g.shellText(args[i+1])
 		}
 		if !strings.HasPrefix(a.text, "-") {
 			g.at.vars[a.text] = value{data: true}
 			if special(a.text) || a.text == "PATH" {
 				g.add(Medium, RiskVariable)
+				g.variable(a.text, true)
 			}
 		}
 	}

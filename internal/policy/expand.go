@@ -313,7 +313,7 @@ func (g *grader) values(v *syntax.ParamExp) []arg {
 		}
 		if v.Param != nil && (v.Exp.Op == syntax.AssignUnset || v.Exp.Op == syntax.AssignUnsetOrNull) {
 			g.variable(v.Param.Value, false)
-			g.at.vars[v.Param.Value] = value{}
+			g.at.vars[v.Param.Value] = value{data: v.Exp.Word != nil && printed(v.Exp.Word)}
 		}
 	}
 	if v.Param == nil || v.NestedParam != nil {

@@ -29,7 +29,7 @@ func (g *grader) git(args []arg) {
 		return
 	}
 	g.gitCommand(args[i], args[i+1:])
-	if i+1 < len(args) && slices.ContainsFunc(args[i+1:], func(a arg) bool { return slices.ContainsFunc(pathsIn(a.text), Secret) }) && args[i].text != "commit" {
+	if i+1 < len(args) && slices.ContainsFunc(args[i+1:], func(a arg) bool { return slices.ContainsFunc(pathsIn(a.text), Secret) || secretPattern(a.text) }) && args[i].text != "commit" {
 		g.add(Medium, RiskSecret)
 	}
 }
@@ -104,9 +104,10 @@ func (g *grader) gitCommand(sub arg, args []arg) {
 	}
 	has := func(options ...string) bool {
 		return slices.ContainsFunc(args, func(a arg) bool {
+			name, _, _ := strings.Cut(a.text, "=")
 			return slices.ContainsFunc(options, func(o string) bool {
 				if strings.HasPrefix(o, "--") || !strings.HasPrefix(o, "-") {
-					return a.text == o || strings.HasPrefix(a.text, o+"=")
+					return name == o || begins(name, o)
 				}
 				return strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, o[1:])
 			})
@@ -116,8 +117,9 @@ func (g *grader) gitCommand(sub arg, args []arg) {
 		if a.option() && a.how != exact {
 			g.add(Medium, RiskUnresolved)
 		}
-		for _, o := range []string{"--exec", "--upload-pack", "--receive-pack", "--extcmd", "--gpg-sign=", "--output", "--template"} {
-			if a.text == o || strings.HasPrefix(a.text, o+"=") {
+		name, _, _ := strings.Cut(a.text, "=")
+		for _, o := range []string{"--exec", "--upload-pack", "--receive-pack", "--extcmd", "--gpg-sign=", "--template"} {
+			if a.text == o || strings.HasPrefix(a.text, o+"=") || begins(name, o) {
 				g.add(High, RiskUnseen)
 			}
 		}
@@ -127,6 +129,9 @@ func (g *grader) gitCommand(sub arg, args []arg) {
 	}
 	g.gitChanges(sub.text, args, has)
 }
+
+// begins tells whether a name may be short for an option: Git takes the beginning of a long name.
+func begins(name, option string) bool { return len(name) > 4 && strings.HasPrefix(option, name) }
 
 // gitReads gives the spec of uses of git that only read.
 func gitReads(sub string, args []arg) (spec, bool) {
@@ -184,7 +189,7 @@ func gitListing(sub string, args []arg) (spec, bool) {
 	case "branch":
 		const s = "-arvlqi --all|remotes|verbose|list|show-current|color|no-color|column|no-column|ignore-case? --contains|no-contains|merged|no-merged|points-at|sort|format|abbrev? #"
 		filters := slices.ContainsFunc(args, func(a arg) bool {
-			return slices.ContainsFunc([]string{"--contains", "--no-contains", "--merged", "--no-merged", "--points-at", "--sort"}, func(o string) bool { return a.text == o })
+			return slices.ContainsFunc([]string{"--contains", "--no-contains", "--merged", "--no-merged", "--points-at"}, func(o string) bool { return a.text == o })
 		})
 		return s, !operands || listing || filters && len(args) <= 3
 	case "tag":
@@ -196,11 +201,14 @@ func gitListing(sub string, args []arg) (spec, bool) {
 	case "worktree":
 		return "-vz --porcelain|verbose #", first == "list"
 	case "reflog":
-		return "-n? --all|date|oneline|format? #", first == "" || first == "show" || strings.HasPrefix(first, "-")
+		return "-0123456789n? --all|date|oneline|format|max-count? #", first == "" || first == "show" || strings.HasPrefix(first, "-")
 	case "config":
-		reads := slices.ContainsFunc(args, func(a arg) bool {
-			return slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}, a.text)
-		})
+		i := 0
+		for i < len(args) && slices.Contains([]string{"--global", "--local", "--system", "--worktree", "--show-origin", "--show-scope", "--name-only", "-z", "--null", "--includes"}, args[i].text) {
+			i++
+		}
+		reads := i < len(args) && slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}, args[i].text) ||
+			i == len(args)-1 && args[i].how == exact && !args[i].option() && strings.Contains(args[i].text, ".")
 		return "-lz --get|get-all|get-regexp|list|local|global|system|worktree|show-origin|show-scope|name-only|null|includes|no-includes|all|bool|int|type|default? #", reads
 	case "submodule":
 		return "--cached|recursive|quiet #", first == "status" || first == "summary"
@@ -208,6 +216,9 @@ func gitListing(sub string, args []arg) (spec, bool) {
 		return "--ref? #", first == "" || first == "list" || first == "show"
 	case "bisect":
 		return "#", first == "log" || first == "terms"
+	case "symbolic-ref":
+		names := slices.DeleteFunc(slices.Clone(args), func(a arg) bool { return a.text == "--short" || a.text == "-q" || a.text == "--quiet" })
+		return "-q --short|quiet #", len(names) == 1 && names[0].how == exact && !names[0].option()
 	}
 	return "", false
 }
@@ -254,9 +265,9 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 		destroys = has("-f", "--force", "-C", "--discard-changes", "--force-create")
 	case "restore":
 		g.add(Medium, RiskChanges)
-		destroys = !has("--staged", "-S") || has("--worktree", "-W")
+		destroys = !only(args, "-SWpqm -s#U? --source|conflict|inter-hunk-context# --staged|no-staged|worktree|quiet|merge? --pathspec-from-file#", "-S", "--staged") || has("--worktree", "-W")
 	case "clean":
-		destroys = !has("-n", "--dry-run")
+		destroys = !only(args, "-dfiqxXn -e# --dry-run|no-dry-run|force|interactive|quiet --exclude#", "-n", "--dry-run")
 	case "stash":
 		g.add(Medium, RiskChanges)
 		destroys = first == "drop" || first == "clear"
@@ -303,6 +314,13 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 	} else if g.reasons(RiskChanges) {
 		g.effect(Write, "git "+sub, sub != "push")
 	}
+}
+
+// only tells whether one of the options that make a subcommand harmless is there, and nothing takes it back.
+func only(args []arg, s spec, names ...string) bool {
+	p := s.takeApart(args)
+	return !p.loose && slices.ContainsFunc(p.options, func(o option) bool { return slices.Contains(names, o.name) }) &&
+		!slices.ContainsFunc(p.options, func(o option) bool { return strings.HasPrefix(o.name, "--no-") })
 }
 
 // isFile tells whether an argument names a file that is there.

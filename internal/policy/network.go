@@ -232,6 +232,9 @@ func (g *grader) containers(name string, args []arg) {
 	if i >= len(args) {
 		return
 	}
+	if args[i].how != exact {
+		g.add(Medium, RiskUnresolved)
+	}
 	sub, rest := args[i].text, args[i+1:]
 	if slices.Contains([]string{"container", "image", "volume", "network", "compose", "system", "buildx", "builder"}, sub) && len(rest) > 0 {
 		for len(rest) > 0 && rest[0].option() {

@@ -23,6 +23,12 @@ func (g *grader) packages(name string, args []arg) {
 			command, rest = a.text, args[i+1:]
 			break
 		}
+		if name != "npm" && a.text != "-v" && a.text != "-q" { // logs, other interpreters, other settings
+			g.add(Medium, RiskOption)
+			if option, value, ok := strings.Cut(a.text, "="); ok && strings.HasPrefix("--log", option) {
+				g.write(arg{text: value, how: a.how})
+			}
+		}
 		if slices.Contains([]string{"--prefix", "-C", "--dir", "--cwd", "--directory"}, a.text) && i+1 < len(args) {
 			saved := g.at.clone()
 			defer func() { g.at = saved }()
@@ -33,7 +39,7 @@ func (g *grader) packages(name string, args []arg) {
 	}
 	switch name {
 	case "npm", "pnpm", "yarn", "bun":
-		if name != "yarn" && (command == "" || listsPackages(command) || command == "version" && len(rest) == 0) { // yarn runs what the project has for it
+		if name == "npm" && (command == "" || listsPackages(command) || command == "version" && len(rest) == 0) { // yarn and pnpm run what the project has for them
 			return
 		}
 		g.npm(name, command, rest)
@@ -41,7 +47,7 @@ func (g *grader) packages(name string, args []arg) {
 	case "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "conda", "mamba", "gem", "bundle", "composer":
 		if slices.Contains([]string{"list", "show", "freeze", "check", "help", "licenses", "version"}, command) && slices.Contains([]string{"pip", "pip3", "gem", "conda", "mamba"}, name) &&
 			!slices.ContainsFunc(rest, func(a arg) bool {
-				return a.option() && (strings.Contains(a.text, "o") && a.text != "--format=json" && a.text != "--format=freeze" || a.text == "-r" || a.text == "--remote")
+				return a.option() && (strings.Contains(a.text, "o") && a.text != "--format=json" && a.text != "--format=freeze" || a.text == "-r" || a.text == "-b" || a.text == "--remote")
 			}) {
 			return
 		}

@@ -54,14 +54,26 @@ func Secret(p string) bool {
 	name := path.Base(p)
 	switch name {
 	case ".env", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials", ".vault-token",
-		".dockercfg", ".yarnrc.yml", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
+		".dockercfg", ".yarnrc.yml", ".envrc", ".env~", ".dev.vars", ".my.cnf", ".s3cfg", ".boto", ".vault_pass", ".secrets", "kubeconfig", "kubeconfig.yaml", "kubeconfig.yml",
+		"terraform.tfvars", "terraform.tfstate", "service-account.json", "service_account.json":
 		return true
 	}
 	switch path.Ext(name) {
-	case ".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".kdbx":
+	case ".pem", ".p12", ".pfx", ".key", ".jks", ".keystore", ".kdbx", ".ppk", ".tfvars":
+		return true
+	case ".env": // production.env
+		return !slices.Contains([]string{"example", "sample", "template", "dist", "defaults"}, strings.TrimSuffix(name, ".env"))
+	}
+	for _, key := range []string{"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"} {
+		if strings.HasPrefix(name, key) && path.Ext(name) != ".pub" {
+			return true
+		}
+	}
+	if strings.HasPrefix(name, ".") && strings.HasSuffix(name, "_history") || strings.HasPrefix(strings.TrimLeft(name, "."), "env.") && strings.HasSuffix(name, ".swp") {
 		return true
 	}
-	if rest, ok := strings.CutPrefix(name, ".env."); ok {
+	if len(name) > 5 && strings.HasPrefix(name, ".env") && strings.IndexByte(".-_", name[4]) >= 0 {
+		rest := name[5:]
 		return !slices.Contains([]string{"example", "sample", "template", "dist", "defaults"}, rest)
 	}
 	for _, folder := range strings.Split(path.Dir(p), "/") {
@@ -69,7 +81,11 @@ func Secret(p string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(name, "credentials") && dataFile(name) || strings.HasPrefix(name, "secrets.") && dataFile(name)
+	switch path.Base(path.Dir(p)) + "/" + name {
+	case ".composer/auth.json", "gh/hosts.yml":
+		return true
+	}
+	return dataFile(name) && (strings.HasPrefix(name, "credentials") || strings.HasPrefix(name, "secrets.") || strings.HasPrefix(name, "secret.") || path.Base(path.Dir(p)) == "secrets")
 }
 
 // dataFile tells whether the name is one of data, so that source code about credentials stays readable.

@@ -44,7 +44,11 @@ func secretOfSystem(p string) bool {
 	}
 	if rest, ok := strings.CutPrefix(p, "/proc/"); ok {
 		_, what, _ := strings.Cut(rest, "/")
-		return slices.Contains([]string{"environ", "mem", "maps", "root", "cwd", "fd", "task"}, strings.SplitN(what, "/", 2)[0]) || rest == "kcore"
+		what, _, _ = strings.Cut(what, "/")
+		return rest == "kcore" || slices.ContainsFunc([]string{"environ", "mem", "maps", "root", "cwd", "fd", "task", "map_files"}, func(s string) bool {
+			ok, err := path.Match(what, s)
+			return ok || err != nil
+		})
 	}
 	return false
 }
@@ -85,6 +89,9 @@ func (g *grader) spots(a arg) []spot {
 		return []spot{{anywhere, a.text + "…", nil}}
 	}
 	if strings.HasPrefix(a.text, "/") || strings.HasPrefix(a.text, "~") {
+		if s := g.spot(a.text); s.place == public && strings.Contains(a.text+"/", "/../") {
+			return []spot{{outside, a.text, nil}} // folders of the system are full of links
+		}
 		return []spot{g.spot(a.text)}
 	}
 	var out []spot
@@ -94,11 +101,30 @@ func (g *grader) spots(a arg) []spot {
 			out = append(out, spot{anywhere, a.text, nil})
 		case d == "~", strings.HasPrefix(d, "~/"), strings.HasPrefix(d, "/"):
 			out = append(out, g.spot(d+"/"+a.text))
+		case g.aside(d, a.text):
+			out = append(out, spot{outside, a.text, nil})
 		default:
 			out = append(out, g.spot(path.Join(d, a.text)))
 		}
 	}
 	return out
+}
+
+// aside tells whether ".." in a path stands behind a link, and so for the folder above what the link leads to.
+func (g *grader) aside(dir, p string) bool {
+	if g.files == nil || !strings.Contains(p, "..") {
+		return false
+	}
+	at := dir
+	for name := range strings.SplitSeq(p, "/") {
+		if name == ".." && at != "." && at != ".." && !strings.HasPrefix(at, "../") {
+			if real, err := g.resolve(at); err != nil || real != at {
+				return true
+			}
+		}
+		at = path.Join(at, name)
+	}
+	return false
 }
 
 func (g *grader) spot(p string) spot {
@@ -220,6 +246,9 @@ func (g *grader) read(a arg) {
 		}
 		if s.place != nowhere {
 			g.effect(Read, s.path, true)
+		}
+		if strings.Contains(a.text, "://") {
+			g.network(Fetch, a.text)
 		}
 		switch {
 		case s.secret():

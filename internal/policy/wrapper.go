@@ -14,7 +14,7 @@ func wrapped(name string) (spec, bool) {
 	case "nice":
 		return "-0123456789 -n# --adjustment# $", true
 	case "ionice":
-		return "-cnpPu# -t --class|classdata|pid|pgid|uid# --ignore $", true
+		return "-cn# -pPu% -t --class|classdata# --pid|pgid|uid% --ignore $", true
 	case "timeout", "gtimeout":
 		return "-ks# -v --kill-after|signal# --foreground|preserve-status|verbose # $", true
 	case "time":
@@ -35,10 +35,12 @@ func wrapped(name string) (spec, bool) {
 		return "-fFtTrvyxiCckqhnw -eaIOpsSPubE# -o> --follow-forks --output> =medium:" + RiskProcesses + " $", true
 	case "rlwrap", "catchsegv", "dbus-run-session", "dbus-launch", "xvfb-run", "caffeinate", "proxychains", "proxychains4", "torsocks", "fakeroot", "valgrind", "perf":
 		return "=medium:" + RiskUnknown + " $", true
+	case "arch": // macOS
+		return "-ced $", true
 	case "faketime":
 		return "-mfp # $", true
 	case "prlimit":
-		return "-cdefilmnrstuvxy? -p# --pid# $", true
+		return "-cdefilmnrstuvxy? -p% --pid% $", true
 	}
 	return "", false
 }
@@ -188,7 +190,9 @@ func (g *grader) env(args []arg) {
 			at := g.at.clone()
 			defer func() { g.at = at }()
 			g.chdir("cd", []arg{to})
-		case strings.HasPrefix(a.text, "--split-string"):
+		case a.text == "-a" || a.text == "--argv0":
+			i++
+		case len(name) > 3 && strings.HasPrefix("--split-string", name):
 			if !assigned && i+1 < len(args) {
 				i++
 				value = args[i].text
@@ -207,6 +211,7 @@ func (g *grader) env(args []arg) {
 			g.add(Medium, RiskOption)
 		case assigned && !strings.HasPrefix(a.text, "/"):
 			g.variable(name, true)
+			g.namesProgram(name, arg{text: value, how: a.how})
 		default:
 			g.run(args[i:])
 			return
@@ -289,7 +294,7 @@ func (g *grader) withFound(command, found []arg, mark string) {
 		}
 	}
 	if mark == "" {
-		if runsArguments(args[len(args)-1].text) || isShell(args[len(args)-1].text) {
+		if last := args[len(args)-1].text; runsArguments(last) || isShell(last) || isShell(args[0].text) && strings.HasPrefix(last, "-") {
 			g.add(High, RiskUnseen) // what is read is what is run
 		}
 		args = append(args, found...)
