@@ -234,7 +234,7 @@ func TestEndpoints(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want.Hostname() == "127.0.0.1" {
+			if want.Hostname() == "127.0.0.1" || want.Hostname() == "::1" {
 				return // no proxy is asked for this machine
 			}
 			p.run(append(args, "hi")...).want(t, 0)
@@ -433,22 +433,68 @@ func TestSetThroughLink(t *testing.T) {
 	}
 }
 
+// TestSetInLinkedFolder: a link is relative to the folder that it stands in, not to the link to that folder.
+func TestSetInLinkedFolder(t *testing.T) {
+	p := newPlace(t)
+	for _, dir := range []string{"real/deep/overt", "real/common", "cfg"} {
+		p.make(dir)
+	}
+	p.write("real/common/x.json", `{"model": "m"}`)
+	for at, to := range map[string]string{"real/deep/overt/config.json": "../../common/x.json", "cfg/overt": "../real/deep/overt"} {
+		if err := os.Symlink(to, filepath.Join(p.dir, filepath.FromSlash(at))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.env = append(p.env, "XDG_CONFIG_HOME="+filepath.Join(p.dir, "cfg"))
+	p.run("config", "set", "max_steps", "7").want(t, 0)
+	if text := p.read("real/common/x.json"); !strings.Contains(text, `"max_steps": 7`) || p.exists("common") {
+		t.Error(text)
+	}
+	// a file that gets a key is closed to others
+	c := p.command("config", "set", "api_key", "-")
+	c.Stdin = strings.NewReader("key-0123456789\n")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	if info, err := os.Stat(filepath.Join(p.dir, "real/common/x.json")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v %v", info.Mode(), err)
+	}
+}
+
+// TestShowMasks: what a variable holds that is a secret by its name is shown nowhere.
+func TestShowMasks(t *testing.T) {
+	p := newPlace(t)
+	p.env = append(p.env, "VAULT_TOKEN=vault-cccccccccccc")
+	p.write("mine.json", `{"model": "ollama/m", "system": "s ${VAULT_TOKEN}", "api_key_command": ["curl", "-H", "X: ${VAULT_TOKEN}"]}`)
+	for _, args := range [][]string{{"show"}, {"show", "--json"}, {"get", "api_key_command"}, {"get", "system"}, {"set", "system", "new"}} {
+		r := p.run(append([]string{"-c", "mine.json", "config"}, args...)...).want(t, 0)
+		if strings.Contains(r.out+r.err, "vault-cccc") {
+			t.Errorf("%v: %s%s", args, r.out, r.err)
+		}
+	}
+}
+
 // TestOtherKeysAreSecret: a key in a file that is not in force is in no request, no record and no command's environment.
 func TestOtherKeysAreSecret(t *testing.T) {
 	const key, pass = "FILEKEY-abcdef123456", "pa55w0rd-0123456789"
-	for name, args := range map[string][]string{"withheld": nil, "overridden": {"-k", "another-0123456789"}} {
+	for name, args := range map[string][]string{"withheld": nil, "overridden": {"-k", "another-0123456789"}, "a part": nil} {
 		t.Run(name, func(t *testing.T) {
-			show := strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "cat mine.json; echo; env | grep -c WORK_CRED; true"}}}}
+			show := strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "cat mine.json; echo; env | grep -c FILEKEY; true"}}}}
 			s := startStrict(t, "", show, strictReply{Text: "done"})
 			p := newPlace(t)
 			p.env = append(p.env, "WORK_CRED="+key)
-			p.write("mine.json", fmt.Sprintf(`{"base_url": "https://me:%s@a.example/v1", "api_key": "${WORK_CRED}", "permission": "full"} // %s`, pass, key))
+			if name == "a part" {
+				key := "ORG:${WORK_CRED}"
+				p.write("mine.json", fmt.Sprintf(`{"base_url": %q, "api_key": %q, "permission": "full"}`, s.URL, key))
+			} else {
+				p.write("mine.json", fmt.Sprintf(`{"base_url": "https://me:%s@a.example/v1", "api_key": "${WORK_CRED}", "permission": "full"} // %s`, pass, key))
+			}
 			r := p.run(append([]string{"-c", "mine.json", "-u", s.URL, "-m", "strict", "x"}, args...)...).want(t, 0)
 			if !strings.Contains(r.err, "│ 0") {
 				t.Errorf("the command's environment has it: %s", r.err)
 			}
 			for _, x := range s.exchanges() {
-				if strings.Contains(string(x.Request), key) || strings.Contains(string(x.Request), pass) || strings.Contains(fmt.Sprint(x.Header), key) {
+				if strings.Contains(string(x.Request), key) || strings.Contains(string(x.Request), pass) || name != "a part" && strings.Contains(fmt.Sprint(x.Header), key) {
 					t.Errorf("sent: %s", x.Request)
 				}
 			}

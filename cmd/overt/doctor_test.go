@@ -93,6 +93,7 @@ func networkFaults() map[string]fault {
 			}
 			goods(w, r)
 		}), check: "answer", status: "ok", text: "a list of models", keyed: true},
+		"a key for tasks alone": {shop: plain(answers(403, "application/json", `{"error":{"message":"Missing scopes: api.model.read"}}`)), check: "answer", status: "warning", text: "not for this key", next: "check the key", keyed: true},
 		"a page to sign in at": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "/login", http.StatusFound)
 		}), check: "redirect", status: "problem", text: "/login", next: "page to sign in at", exit: 1, keyed: true},

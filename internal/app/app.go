@@ -261,7 +261,7 @@ func (a *App) set(task string) (*tool.Set, error) {
 		return tool.NewSet()
 	}
 	s, err := tool.NewSet(builtin.Core(builtin.Options{
-		Tree: a.tree, Env: shell.Environ(withoutKeys(a.o.Env, a.o.Config)), Rules: a.rules,
+		Tree: a.tree, Env: shell.Environ(withoutSecrets(a.o.Env, a.o.Config)), Rules: a.rules,
 		Output: func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
 	})...)
 	if err == nil {

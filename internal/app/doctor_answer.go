@@ -103,6 +103,8 @@ func (j *journey) posts(ctx context.Context) {
 // refused says why a server takes no key.
 func (j *journey) refused(status int) {
 	switch source := j.c.APIKey.Source; {
+	case j.auth != nil && status == http.StatusForbidden: // a key may be for tasks alone
+		j.f.warn("doctor.answer.forbidden", status).next("doctor.answer.refused.next", source)
 	case j.auth != nil:
 		j.f.problem("doctor.answer.refused", status).next("doctor.answer.refused.next", source)
 	case j.withheld:

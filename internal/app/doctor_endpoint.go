@@ -98,8 +98,7 @@ func (d *doctor) key(ctx context.Context, f *findings) bool {
 		defer cancel()
 		var bad *config.Error
 		if err := askKey(ctx, d.c, d.o.Env, d.mask); errors.As(err, &bad) {
-			bad.Path, bad.Line, bad.Column = bad.Source.Name, bad.Source.Line, 1
-			f.setting(bad)
+			f.setting(bad.In(bad.Source))
 			return false
 		}
 	}

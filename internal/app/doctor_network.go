@@ -75,6 +75,17 @@ func (j *journey) proxyVariable() string {
 	return j.first("HTTP_PROXY", "http_proxy")
 }
 
+// address tells whether a variable holds the address of a proxy, which may be without a scheme. Go passes over one that does
+// not, and goes without a proxy.
+func (j *journey) address(name string) bool {
+	value, _ := j.env(name)
+	if !strings.Contains(value, "://") {
+		value = "http://" + value
+	}
+	u, err := url.Parse(value)
+	return err == nil && u.Host != ""
+}
+
 // proxy says which proxy is in force, and tells whether it can be one.
 func (j *journey) proxy() bool {
 	name := j.proxyVariable()
@@ -85,6 +96,9 @@ func (j *journey) proxy() bool {
 	u, err := http.ProxyFromEnvironment(req)
 	switch {
 	case err != nil: // its text may hold a password
+		j.f.problem("doctor.proxy.malformed", name).next("doctor.proxy.malformed.next", name)
+		return false
+	case u == nil && name != "" && !j.address(name):
 		j.f.problem("doctor.proxy.malformed", name).next("doctor.proxy.malformed.next", name)
 		return false
 	case u == nil && name != "":

@@ -42,7 +42,7 @@ func (d *doctor) shadows(f *findings) {
 	for _, s := range d.c.Settings {
 		for _, o := range s.Over {
 			switch {
-			case o.Value == s.Value && slices.Equal(o.List, s.List), o.Source.Layer < config.User:
+			case (o.Value == s.Value || s.Key == config.Model && o.Value == d.c.Provider+"/"+s.Value) && slices.Equal(o.List, s.List), o.Source.Layer < config.User:
 			case s.Source.Layer == config.Environment:
 				f.warn("doctor.shadow", s.Source, s.Key, o.Source).next("doctor.shadow.next", s.Source.Name)
 			case s.Source.Layer == config.Flag:

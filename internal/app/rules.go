@@ -37,10 +37,7 @@ func Rules(c *config.Config) ([]policy.Rule, error) {
 				err = bad
 			}
 			if err != nil {
-				if s.Source.Line > 0 {
-					bad.Path, bad.Line, bad.Column = s.Source.Name, s.Source.Line, 1
-				}
-				return nil, bad
+				return nil, bad.In(s.Source)
 			}
 			out = append(out, r)
 		}

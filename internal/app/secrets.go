@@ -26,15 +26,8 @@ func secretName(name string) bool {
 // learnSecrets makes known to a masker what must not be written or shown: of the settings, where there are any, and of the
 // environment.
 func learnSecrets(mask *redact.Masker, c *config.Config, env []string) {
-	if c != nil {
-		for _, s := range said(c) {
-			switch {
-			case strings.HasSuffix(s.Key, config.APIKey):
-				mask.AddShort("api key", s.Value)
-			case strings.HasSuffix(s.Key, config.BaseURL):
-				learnURL(mask, s.Value)
-			}
-		}
+	for _, s := range secrets(c, env) {
+		mask.AddShort(s.name, s.value)
 	}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
@@ -44,46 +37,78 @@ func learnSecrets(mask *redact.Masker, c *config.Config, env []string) {
 	}
 }
 
-// said is every value of the settings, in force or not: a key that is withheld is as secret as the one in use.
-func said(c *config.Config) []config.Setting {
-	out := []config.Setting{c.APIKey, c.BaseURL}
-	for _, s := range c.Settings {
-		out = append(append(out, s.Setting), s.Over...)
+// secret is a value that is one for certain, and what it is called where it is masked.
+type secret struct{ name, value string }
+
+// secrets are the keys and the credentials in addresses of the settings and of the variables that they look at, in force or
+// not: a key that is withheld is as secret as the one in use. c may be nil.
+func secrets(c *config.Config, env []string) (out []secret) {
+	look := map[string]bool{"OPENAI_BASE_URL": true, "OLLAMA_HOST": true, "OVERT_BASE_URL": true}
+	keys := map[string]bool{}
+	if c != nil {
+		all := []config.Setting{c.APIKey, c.BaseURL}
+		for _, s := range c.Settings {
+			all = append(append(all, s.Setting), s.Over...)
+		}
+		for _, e := range c.Providers {
+			all = append(all, e.APIKey, e.BaseURL)
+		}
+		for _, s := range all {
+			switch {
+			case strings.HasSuffix(s.Key, config.APIKey):
+				out = append(out, secret{"api key", s.Value})
+			case strings.HasSuffix(s.Key, config.BaseURL):
+				out = append(out, inURL(s.Value)...)
+			}
+		}
+		for _, name := range c.Variables {
+			keys[name] = true
+		}
 	}
-	for _, e := range c.Providers {
-		out = append(out, e.APIKey, e.BaseURL)
+	for _, kv := range env {
+		name, value, _ := strings.Cut(kv, "=")
+		if look[name] {
+			out = append(out, inURL(value)...)
+		}
+		if keys[name] {
+			out = append(out, secret{name, value})
+		}
 	}
 	return out
 }
 
-// withoutKeys leaves out the variables whose values are keys of the settings, whatever they are called: a file may name any of
-// them by ${…}, and a command needs none.
-func withoutKeys(env []string, c *config.Config) []string {
-	keys := map[string]bool{}
-	for _, s := range said(c) {
-		if strings.HasSuffix(s.Key, config.APIKey) && s.Value != "" {
-			keys[s.Value] = true
+// inURL is what is secret in an address: some services take the key as a user name.
+func inURL(raw string) (out []secret) {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return nil
+	}
+	pw, _ := u.User.Password()
+	out = []secret{{"base URL", u.User.Username()}, {"base URL", pw}}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			out = append(out, secret{"base URL " + name, v})
 		}
 	}
+	return out
+}
+
+// minSecret is the length, in bytes, from which a secret is looked for within other values.
+const minSecret = 6
+
+// withoutSecrets leaves out the variables that hold a secret, whatever they are called: a file may name any of them by ${…},
+// and a command needs none.
+func withoutSecrets(env []string, c *config.Config) []string {
+	list := secrets(c, env)
 	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool {
 		_, value, _ := strings.Cut(kv, "=")
-		return keys[value]
+		return slices.ContainsFunc(list, func(s secret) bool { return len(s.value) >= minSecret && strings.Contains(value, s.value) })
 	})
 }
 
-// learnURL makes known what is secret in an address: some services take the key as a user name.
-func learnURL(mask *redact.Masker, raw string) {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return
-	}
-	mask.AddShort("base URL", u.User.Username())
-	if pw, ok := u.User.Password(); ok {
-		mask.AddShort("base URL", pw)
-	}
-	for name, values := range u.Query() {
-		for _, v := range values {
-			mask.AddShort("base URL "+name, v)
-		}
-	}
+// Mask makes a masker that knows the secrets of the settings, as far as they hold, and of the environment.
+func Mask(c *config.Config, env []string) *redact.Masker {
+	mask := redact.New()
+	learnSecrets(mask, c, env)
+	return mask
 }

@@ -22,6 +22,7 @@ import (
 
 	"overt/internal/config"
 	"overt/internal/i18n"
+	"overt/internal/redact"
 )
 
 // Exit statuses. Where several hold, the first of 130, 3, 6, 1, 4, 0.
@@ -91,6 +92,7 @@ type program struct {
 	say   i18n.Printer
 	flags flags
 	conf  *config.Config // in force, once it is resolved
+	mask  *redact.Masker // of the settings, for those who show them
 	// command is what was run, as "overt task list".
 	command string
 	// processors says that all processors are in use, or as many as the person wants.

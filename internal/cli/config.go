@@ -98,6 +98,7 @@ func (p *program) resolved() (*config.Config, error) {
 		return nil, err
 	}
 	c, err := config.Resolve(src)
+	p.mask = app.Mask(c, p.Environ)
 	if _, bad := app.Rules(c); bad != nil {
 		if e, ok := errors.AsType[*config.Error](bad); ok {
 			c.Problems = append(c.Problems, e)
@@ -172,8 +173,11 @@ func (p *program) showConfig(asJSON bool) error {
 }
 
 func (p *program) shown(s config.Setting) shownSetting {
-	out := shownSetting{Key: s.Key, List: s.List, Set: s.Value != "" || len(s.List) > 0, Source: s.Source.String()}
-	if value := bare(s); value != "" && s.Key != config.APIKey {
+	out := shownSetting{Key: s.Key, Set: s.Value != "" || len(s.List) > 0, Source: s.Source.String()}
+	for _, v := range s.List {
+		out.List = append(out.List, p.mask.String(v))
+	}
+	if value := p.mask.String(bare(s)); value != "" && s.Key != config.APIKey {
 		out.Value = &value
 	}
 	return out
@@ -183,13 +187,13 @@ func (p *program) shown(s config.Setting) shownSetting {
 func (p *program) value(s config.Setting) string {
 	switch {
 	case len(s.List) > 0:
-		return strings.Join(s.List, " · ")
+		return p.mask.String(strings.Join(s.List, " · "))
 	case s.Value == "":
 		return "-"
 	case s.Key == config.APIKey:
 		return p.say.Say("config.show.key", len([]rune(s.Value)))
 	}
-	first, rest, more := strings.Cut(bare(s), "\n")
+	first, rest, more := strings.Cut(p.mask.String(bare(s)), "\n")
 	if more {
 		return p.say.Say("config.show.lines", first, strings.Count(rest, "\n")+1)
 	}
@@ -205,6 +209,7 @@ func bare(s config.Setting) string {
 	if err != nil {
 		return "?"
 	}
+	u.Fragment = ""
 	if u.User != nil {
 		u.User = url.User("…")
 	}
@@ -230,12 +235,12 @@ func (p *program) getConfig(name string) error {
 		case s.Key != name:
 		case len(s.List) > 0:
 			for _, v := range s.List {
-				fmt.Fprintln(p.Out, v)
+				fmt.Fprintln(p.Out, p.mask.String(v))
 			}
 		case s.Key == config.APIKey:
 			fmt.Fprintln(p.Out, p.value(s.Setting))
 		default:
-			fmt.Fprintln(p.Out, bare(s.Setting))
+			fmt.Fprintln(p.Out, p.mask.String(bare(s.Setting)))
 		}
 	}
 	return err // the value is the one in force only if all hold
@@ -313,7 +318,7 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 		return err
 	}
 	before := p.inFile(doc, name)
-	if err := replaceFile(path, text); err != nil {
+	if err := replaceFile(path, text, name == config.APIKey); err != nil {
 		return &config.Error{Code: "config.file.write", Args: []any{reason(err)}, Path: places.Config}
 	}
 	said := "config.set.done"
@@ -350,6 +355,7 @@ func holds(name string, values []string) error {
 // inFile is what a file says of a setting, for people.
 func (p *program) inFile(doc *config.Document, name string) string {
 	c, _ := config.Resolve(config.Sources{User: doc, Env: p.Env}) // as far as it holds
+	p.mask = app.Mask(c, p.Environ)
 	for _, s := range c.Settings {
 		if s.Key == name && s.Source.Layer == config.User {
 			return p.value(s.Setting)
@@ -366,7 +372,11 @@ func linked(path string) (string, error) {
 			return path, nil
 		}
 		if !filepath.IsAbs(to) {
-			to = filepath.Join(filepath.Dir(path), to)
+			dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // ".." is that of the folder itself
+			if err != nil {
+				return "", &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: path}
+			}
+			to = filepath.Join(dir, to)
 		}
 		path = to
 	}
@@ -374,17 +384,21 @@ func linked(path string) (string, error) {
 }
 
 // replaceFile puts a whole file in the place of another: a reader sees the old or the new one. The rights of the file stay; a
-// new one is for its owner alone, since it may hold a key.
-func replaceFile(path string, text []byte) error {
+// new one is for its owner alone, and so is one that gets a key.
+func replaceFile(path string, text []byte, secret bool) error {
 	mode := fs.FileMode(0o600)
-	if info, err := os.Stat(path); err == nil {
-		mode = info.Mode().Perm()
+	old, err := os.Stat(path)
+	if err == nil && !secret {
+		mode = old.Mode().Perm()
 	}
 	f, err := os.CreateTemp(filepath.Dir(path), ".config-*.json")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(text)
+	if old != nil && err == nil {
+		err = sameOwner(f, old)
+	}
 	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), path)

@@ -34,9 +34,10 @@ const (
 
 // Source is a place that a value came from.
 type Source struct {
-	Layer Layer
-	Name  string // of the file, variable, flag or preset
-	Line  int    // in a file
+	Layer  Layer
+	Name   string // of the file, variable, flag or preset
+	Line   int    // in a file, from 1
+	Column int    // in its line, in characters, from 1
 }
 
 // String names the source for people: "built-in", "preset openai", "PATH:3", "environment OVERT_MODEL", "flag --model".
@@ -61,7 +62,7 @@ type Setting struct {
 	List   []string // of keys of kind List and Command
 	Source Source
 
-	lines []int // of the elements of List in a file
+	places []Source // of the elements of List in a file
 }
 
 // set tells whether there is a value.
@@ -109,6 +110,7 @@ type Config struct {
 	Problems  []*Error  // everything that does not hold; Resolve returns the first
 	Withheld  []Setting // keys that are at hand and belong to another endpoint; Value is empty
 	Ignored   []string  // keys in the project's file that are not taken
+	Variables []string  // that keys in the person's file are made of
 	// Preset is the preset whose endpoint this is; its Name is "" where it is none's.
 	Preset Preset
 }
@@ -147,6 +149,15 @@ func (e *Error) At() string {
 	return fmt.Sprintf("%s:%d:%d: ", e.Path, e.Line, e.Column)
 }
 
+// In says that the error is about what stands at a place, if that is in a file.
+func (e *Error) In(s Source) *Error {
+	e.Source = s
+	if s.Line > 0 {
+		e.Path, e.Line, e.Column = s.Name, s.Line, s.Column
+	}
+	return e
+}
+
 // OnCommandLine tells whether the value was said on the command line, so that the command line is at fault.
 func (e *Error) OnCommandLine() bool { return e.Usage || e.Source.Layer == Flag }
 
@@ -165,7 +176,7 @@ func Resolve(src Sources) (*Config, error) {
 	r := resolver{src: src, c: c}
 	if src.User != nil {
 		r.user, c.Problems = parse(src.User, User, src.Env)
-		c.Providers = r.user.providers
+		c.Providers, c.Variables = r.user.providers, r.user.variables
 	}
 	if src.Project != nil {
 		var bad []*Error
@@ -207,7 +218,7 @@ type resolver struct {
 func (r *resolver) layers(k Key) []Setting {
 	var out []Setting
 	list := k.Kind == List || k.Kind == Command
-	if v, ok := r.src.Flags[k.Name]; ok && k.Flag() != "" {
+	if v, ok := r.src.Flags[k.Name]; ok && k.Flag() != "" && !(k.Kind == Text && k.Name != BaseURL && v[len(v)-1] == "") {
 		s := Setting{Key: k.Name, Source: Source{Layer: Flag, Name: k.Flag()}}
 		if list {
 			s.List = v
@@ -246,8 +257,8 @@ func (r *resolver) resolve(k Key) {
 			}
 			for i, rule := range s.List {
 				one := Setting{Key: k.Name, Value: rule, Source: s.Source}
-				if len(s.lines) > 0 {
-					one.Source.Line = s.lines[i]
+				if len(s.places) > 0 {
+					one.Source = s.places[i]
 				}
 				r.rule(k, one)
 			}

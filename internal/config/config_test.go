@@ -165,7 +165,7 @@ func TestFileErrors(t *testing.T) {
 		"a fraction":         {`{"max_steps": 1.5}`, "/c.json:1:15: ", "config.value"},
 		"no list":            {`{"deny": "x"}`, "/c.json:1:10: ", "config.file.type"},
 		"an empty command":   {`{"api_key_command": []}`, "/c.json:1:21: ", "config.file.type"},
-		"two keys":           {`{"api_key": "a", "api_key_command": ["b"]}`, "/c.json:1:1: ", "config.file.two_keys"},
+		"two keys":           {`{"api_key": "a", "api_key_command": ["b"]}`, "/c.json:1:37: ", "config.file.two_keys"},
 		"an unset variable":  {`{"api_key": "${NOT_SET}"}`, "/c.json:1:13: ", "config.file.variable"},
 		"a bad base URL":     {`{"base_url": "example.org"}`, "/c.json:1:14: ", "config.base_url"},
 		"wide characters":    {`{/* 漢字 */ "modle": 1}`, "/c.json:1:11: ", "config.file.unknown.like"},
@@ -173,6 +173,8 @@ func TestFileErrors(t *testing.T) {
 		"an entry's key":     {`{"providers": {"a": {"base_url": "http://x", "tools": true}}}`, "/c.json:1:46: ", "config.file.entry_key"},
 		"an entry's URL":     {`{"providers": {"a": {"model": "x"}}}`, "/c.json:1:16: ", "config.file.entry_url"},
 		"an entry's two":     {`{"providers": {"a": {"base_url": "http://x", "api_key": "1", "api_key_command": ["x"]}}}`, "/c.json:1:16: ", "config.file.two_keys"},
+		"a dotted key":       {`{"retention.captures_age": "1h"}`, "/c.json:1:2: ", "config.file.unknown.like"},
+		"after wide letters": {`{"system": "你好你好", "model" "x"}`, "/c.json:1:28: ", "config.file.syntax"},
 		"no section":         {`{"retention": 5}`, "/c.json:1:2: ", "config.file.unknown.like"},
 		"no such section":    {`{"retention": {"x": 5}}`, "/c.json:1:16: ", "config.file.unknown"},
 	} {

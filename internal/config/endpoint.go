@@ -13,27 +13,39 @@ const openAIBaseURL = "OPENAI_BASE_URL"
 // ollamaHost is Ollama's own variable for the address of its server, [scheme://]host[:port].
 const ollamaHost = "OLLAMA_HOST"
 
-// ollama is the base URL that OLLAMA_HOST stands for, or the usual one where it can't be understood. A server that listens on
-// every address is reached on this machine's own.
-func ollama(host, usual string) string {
-	if !strings.Contains(host, "://") {
-		host = "http://" + host
+// ollama is the base URL that OLLAMA_HOST stands for, read as Ollama's envconfig does, or the usual one where it can't be
+// understood: [scheme://][host][:port][/path], perhaps in quotes. A server that listens on every address is reached on this
+// machine's own.
+func ollama(value, usual string) string {
+	value = strings.Trim(strings.TrimSpace(value), "\"'")
+	port := map[string]string{"http": "80", "https": "443"}
+	scheme, rest, ok := strings.Cut(value, "://")
+	if !ok {
+		scheme, rest, port = "http", value, map[string]string{"http": "11434"}
 	}
-	u, err := url.Parse(host)
-	if err != nil || u.Hostname() == "" || origin(host) == "" {
+	host, path, _ := strings.Cut(rest, "/")
+	if strings.Count(host, ":") > 1 && !strings.HasPrefix(host, "[") { // an IPv6 address alone
+		host = "[" + host + "]"
+	}
+	u, err := url.Parse(scheme + "://" + host)
+	if value == "" || err != nil || port[scheme] == "" {
 		return usual
 	}
-	name, port := u.Hostname(), u.Port()
-	if name == "0.0.0.0" || name == "::" {
+	name := u.Hostname()
+	if name == "" || name == "0.0.0.0" || name == "::" {
 		name = "127.0.0.1"
 	}
 	if strings.Contains(name, ":") {
 		name = "[" + name + "]"
 	}
-	if port == "" {
-		port = "11434"
+	p := u.Port()
+	if p == "" {
+		p = port[scheme]
 	}
-	return u.Scheme + "://" + name + ":" + port + "/v1"
+	if path = strings.Trim(path, "/"); path == "" {
+		path = "v1"
+	}
+	return scheme + "://" + name + ":" + p + "/" + path
 }
 
 // presets lists the presets as the environment and the person's file move them.
@@ -193,7 +205,7 @@ func (r *resolver) stranger(p Preset) bool {
 			names = append(names, p.Name)
 		}
 	}
-	r.bad(&Error{Code: "config.no_provider", Args: []any{name, strings.Join(names, ", ")}, Hint: "config.no_provider.hint", Source: r.c.Model.Source})
+	r.bad((&Error{Code: "config.no_provider", Args: []any{name, strings.Join(names, ", ")}, Hint: "config.no_provider.hint"}).In(r.c.Model.Source))
 	return true
 }
 

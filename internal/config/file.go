@@ -69,6 +69,7 @@ type file struct {
 	values    map[string]Setting
 	providers []Entry
 	passed    []string // keys that were passed over
+	variables []string // that its keys are made of
 	broken    bool     // something in it does not hold, so that it can't be known where its keys belong
 }
 
@@ -79,6 +80,8 @@ type parser struct {
 	only []string // the keys that count; nil: all, and others are an error
 	out  file
 	bad  []*Error
+
+	secret bool // the value that is being read is a key
 }
 
 // parse reads a document. What is wrong with it is told with line and column; the rest of it counts all the same. With only,
@@ -104,7 +107,7 @@ func parse(doc *Document, layer Layer, env func(string) (string, bool), only ...
 	}
 	p.section(object, "", layer)
 	if a, b := p.out.values[APIKey], p.out.values[APIKeyCommand]; a.set() && b.set() {
-		p.bad = append(p.bad, &Error{Code: "config.file.two_keys", Args: []any{"the file"}, Path: doc.Path, Line: b.Source.Line, Column: 1})
+		p.bad = append(p.bad, &Error{Code: "config.file.two_keys", Args: []any{"the file"}, Path: doc.Path, Line: b.Source.Line, Column: b.Source.Column})
 	}
 	p.out.broken = len(p.bad) > 0
 	return p.out, p.bad
@@ -131,6 +134,9 @@ func (p *parser) syntax(err error) {
 	}
 	if line, column := position(p.doc.Text, len(p.doc.Text)); e.Line > line {
 		e.Line, e.Column = line, column // the end that was put behind it
+	} else { // which counts bytes
+		text := bytes.Split(p.doc.Text, []byte("\n"))[e.Line-1]
+		e.Column = len([]rune(string(text[:min(e.Column-1, len(text))]))) + 1
 	}
 	e.Args = []any{text}
 	p.bad = append(p.bad, e)
@@ -151,6 +157,10 @@ func (p *parser) section(o *hujson.Object, prefix string, layer Layer) {
 		m := &o.Members[i]
 		name := prefix + text(m.Name)
 		at := m.Name.StartOffset
+		if strings.Contains(text(m.Name), ".") { // a section is an object
+			p.unknown(at, name)
+			continue
+		}
 		if seen[name] {
 			p.fail(at, "config.file.twice", name)
 			continue
@@ -210,13 +220,13 @@ func text(v hujson.Value) string {
 
 // value reads the value of a key in the form that it has as a text, and checks it.
 func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
-	line, _ := position(p.doc.Text, v.StartOffset)
-	s := Setting{Key: key.Name, Source: Source{Layer: layer, Name: p.doc.Path, Line: line}}
+	s := Setting{Key: key.Name, Source: p.at(v, layer)}
+	p.secret = key.Name == APIKey || key.Name == APIKeyCommand
 	var fits bool
 	switch key.Kind {
 	case List, Command:
 		known := len(p.bad)
-		s.List, s.lines, fits = p.list(v)
+		s.List, s.places, fits = p.list(v, layer)
 		if len(p.bad) > known { // what is wrong has been said
 			return s, false
 		}
@@ -236,9 +246,7 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 		if raw := text(v); strings.Contains(raw, "${") && len(err.Args) > 1 {
 			err.Args[1] = raw // never what a variable holds
 		}
-		err.Path = p.doc.Path
-		err.Line, err.Column = position(p.doc.Text, v.StartOffset)
-		p.bad = append(p.bad, err)
+		p.bad = append(p.bad, err.In(s.Source))
 		return s, false
 	}
 	return s, true
@@ -261,8 +269,14 @@ func (p *parser) scalar(v hujson.Value, key Key) (string, bool) {
 	return "", false
 }
 
-// list reads a list of texts, and the line of each.
-func (p *parser) list(v hujson.Value) (out []string, lines []int, ok bool) {
+// at is the place of a value.
+func (p *parser) at(v hujson.Value, layer Layer) Source {
+	line, column := position(p.doc.Text, v.StartOffset)
+	return Source{Layer: layer, Name: p.doc.Path, Line: line, Column: column}
+}
+
+// list reads a list of texts, and the place of each.
+func (p *parser) list(v hujson.Value, layer Layer) (out []string, places []Source, ok bool) {
 	array, ok := v.Value.(*hujson.Array)
 	if !ok {
 		return nil, nil, false
@@ -275,10 +289,9 @@ func (p *parser) list(v hujson.Value) (out []string, lines []int, ok bool) {
 		if !ok {
 			return nil, nil, false
 		}
-		line, _ := position(p.doc.Text, e.StartOffset)
-		out, lines = append(out, s), append(lines, line)
+		out, places = append(out, s), append(places, p.at(e, layer))
 	}
-	return out, lines, true
+	return out, places, true
 }
 
 // variable is ${NAME}; $${NAME} stands for the text ${NAME}.
@@ -296,6 +309,9 @@ func (p *parser) expand(v hujson.Value, s string) (string, bool) {
 			return m[1:]
 		}
 		name := m[2 : len(m)-1]
+		if p.secret {
+			p.out.variables = append(p.out.variables, name)
+		}
 		value, set := p.env(name)
 		if !set || value == "" { // which would mean another host, or no key
 			ok = false
@@ -404,6 +420,9 @@ func Set(doc *Document, env func(string) (string, bool), name string, values ...
 	}
 	text = ended(text)
 	root, err := hujson.Parse(text)
+	if len(values) > 0 && key.Kind == Text && values[0] == "" {
+		return nil, &Error{Code: "config.empty", Args: []any{name}, Usage: true}
+	}
 	if _, object := root.Value.(*hujson.Object); err != nil || !object {
 		_, bad := parse(doc, User, env)
 		return nil, bad[0]
@@ -426,6 +445,9 @@ func Set(doc *Document, env func(string) (string, bool), name string, values ...
 	out := root.Pack()
 	if bytes.Contains(doc.Text, []byte("\r\n")) {
 		out = bytes.ReplaceAll(bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	}
+	if len(out) > maxFile {
+		return nil, &Error{Code: "config.file.large", Args: []any{maxFile >> 10}, Usage: true}
 	}
 	_, before := parse(doc, User, env)
 	_, after := parse(&Document{doc.Path, out}, User, env)

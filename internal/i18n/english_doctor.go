@@ -136,6 +136,7 @@ func englishDoctor() map[string]string {
 		"doctor.answer.path":           "the path of the base URL is wrong, most likely; it usually ends in /v1 (%s)",
 		"doctor.answer.set":            "set the base URL to %s (now: %s)",
 		"doctor.answer.https":          "%s wants https at this port",
+		"doctor.answer.forbidden":      "the list of models is not for this key (HTTP %d); whether tasks are is not known",
 		"doctor.answer.refused":        "the server refuses the key (HTTP %d)",
 		"doctor.answer.refused.next":   "check the key (%s): is it whole, valid, and of this server?",
 		"doctor.answer.wants_key":      "the server wants a key (HTTP %d)",

@@ -31,7 +31,7 @@ func Capture(ctx context.Context, argv, env []string) ([]byte, error) {
 		return nil, fmt.Errorf("it did not end in time")
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")
+		lines := strings.Split(strings.TrimSpace(errs.kept.String()), "\n")
 		if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
 			return nil, fmt.Errorf("%v: %s", exit, last)
 		}
@@ -39,13 +39,13 @@ func Capture(ctx context.Context, argv, env []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	return out.kept.Bytes(), nil
 }
 
 // bounded keeps the beginning of what is written to it.
-type bounded struct{ bytes.Buffer }
+type bounded struct{ kept bytes.Buffer }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	b.Buffer.Write(p[:min(len(p), maxOutput-b.Len())])
+	b.kept.Write(p[:min(len(p), maxOutput-b.kept.Len())])
 	return len(p), nil
 }
