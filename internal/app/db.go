@@ -164,6 +164,7 @@ type DBPrune struct {
 	OlderThan time.Duration // of exchanges and outputs; 0: any age may stay
 	MaxBytes  int64         // that exchanges and outputs may take; 0: no limit
 	Backups   int           // that may stay, the newest; -1: all
+	Aside     bool          // what restores have set aside
 	DryRun    bool
 }
 
@@ -171,12 +172,13 @@ type DBPrune struct {
 type DBPruned struct {
 	store.Pruned
 	Backups []string `json:"backups"` // paths
+	Aside   []string `json:"aside"`   // paths
 	DryRun  bool     `json:"dry_run"`
 }
 
-// Prune takes old exchanges, outputs and backups away, under the lease.
+// Prune takes old exchanges, outputs and copies away, under the lease.
 func (d *DB) Prune(ctx context.Context, o DBPrune) (DBPruned, error) {
-	out := DBPruned{Backups: []string{}, DryRun: o.DryRun}
+	out := DBPruned{Backups: []string{}, Aside: []string{}, DryRun: o.DryRun}
 	err := d.leased(ctx, "prune", func(s *store.Store, _ *store.Lease) (err error) {
 		if o.OlderThan != 0 || o.MaxBytes != 0 {
 			before := time.Time{}
@@ -187,14 +189,21 @@ func (d *DB) Prune(ctx context.Context, o DBPrune) (DBPruned, error) {
 				return err
 			}
 		}
-		if o.Backups < 0 {
-			return nil
+		if o.Backups >= 0 {
+			gone, err := store.PruneBackups(d.dir, o.Backups, o.DryRun)
+			for _, b := range gone {
+				out.Backups = append(out.Backups, b.Path)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		gone, err := store.PruneBackups(d.dir, o.Backups, o.DryRun)
-		for _, b := range gone {
-			out.Backups = append(out.Backups, b.Path)
+		if o.Aside {
+			gone, err := store.PruneAside(d.dir, o.DryRun)
+			out.Aside = append(out.Aside, gone...)
+			return err
 		}
-		return err
+		return nil
 	})
 	return out, err
 }

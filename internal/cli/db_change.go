@@ -106,7 +106,7 @@ func (p *program) dbPruneCommand() *cobra.Command {
 	var older, size string
 	prune := app.DBPrune{Backups: -1}
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Remove old captures and backups; facts are never removed", Args: noArgs,
+		Use: "prune", Short: "Remove old captures, backups and what was set aside; facts are never removed", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var ok bool
 			if prune.OlderThan, ok = config.ParseDuration(older); !ok || cmd.Flags().Changed("captures-older-than") && prune.OlderThan == 0 {
@@ -118,7 +118,7 @@ func (p *program) dbPruneCommand() *cobra.Command {
 			if cmd.Flags().Changed("backups-keep") && prune.Backups < 0 {
 				return usageError{errors.New(p.say.Say("db.prune.keep", prune.Backups))}
 			}
-			if prune.OlderThan == 0 && prune.MaxBytes == 0 && prune.Backups < 0 {
+			if prune.OlderThan == 0 && prune.MaxBytes == 0 && prune.Backups < 0 && !prune.Aside {
 				return usageError{errors.New(p.say.Say("db.prune.what"))}
 			}
 			db, err := p.db()
@@ -139,6 +139,7 @@ func (p *program) dbPruneCommand() *cobra.Command {
 	f.StringVar(&older, "captures-older-than", "0", "remove captures and outputs older than `DUR`, e.g. 90d or 12h")
 	f.StringVar(&size, "captures-max", "0", "then the oldest, until they take at most `SIZE`, e.g. 500MB or 2GB")
 	f.IntVar(&prune.Backups, "backups-keep", -1, "keep the newest `N` backups beside the record")
+	f.BoolVar(&prune.Aside, "aside", false, "remove what restores have set aside")
 	f.BoolVar(&prune.DryRun, "dry-run", false, "only say what would go")
 	f.BoolVar(&asJSON, "json", false, "as JSON")
 	f.Lookup("captures-older-than").DefValue, f.Lookup("captures-max").DefValue, f.Lookup("backups-keep").DefValue = "", "", "0" // unsaid
@@ -152,6 +153,9 @@ func (p *program) showPruned(done app.DBPruned) error {
 	fmt.Fprintln(p.Out, p.say.Say("db.pruned", i18n.Number(done.Exchanges), i18n.Number(done.Outputs), i18n.Number(done.Bytes)))
 	for _, b := range done.Backups {
 		fmt.Fprintln(p.Out, visible(p.say.Say("db.pruned.backup", b)))
+	}
+	for _, path := range done.Aside {
+		fmt.Fprintln(p.Out, visible(p.say.Say("db.pruned.aside", path)))
 	}
 	return nil
 }

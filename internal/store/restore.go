@@ -66,7 +66,7 @@ type Restored struct {
 }
 
 // Restore puts a backup in the place of a record, under the lease. The backup is copied and the copy checked first; then
-// the present files are moved to a folder below aside/, which is never removed, and the copy is moved in. A process that dies
+// the present files are moved to a folder below aside/, which [PruneAside] alone removes, and the copy is moved in. A process that dies
 // before that leaves the record as it was; one that dies within it leaves it to the next restore to move what is left, and
 // [Open] says so. force takes a backup of another workspace or one that has lost its captures.db, and replaces a record of a newer program. With an empty backup an interrupted restore is finished.
 func Restore(ctx context.Context, dir, backup string, force bool) (*Restored, error) {

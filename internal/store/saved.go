@@ -173,3 +173,32 @@ func PruneBackups(dir string, keep int, dry bool) ([]Saved, error) {
 	}
 	return gone, nil
 }
+
+// PruneAside removes what restores and new beginnings have set aside in a record's folder, and says which folders. With dry it only says
+// so. The caller holds the lease.
+func PruneAside(dir string, dry bool) (gone []string, err error) {
+	parent := filepath.Join(dir, asideFolder)
+	list, err := os.ReadDir(parent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range list {
+		if !e.IsDir() {
+			continue
+		}
+		path := filepath.Join(parent, e.Name())
+		if !dry {
+			if err := os.RemoveAll(path); err != nil {
+				return gone, err
+			}
+		}
+		gone = append(gone, path)
+	}
+	if !dry {
+		os.Remove(parent) // if nothing is left
+	}
+	return gone, nil
+}
