@@ -185,6 +185,9 @@ func (c *checking) all(d *database) error {
 		c.add(ProblemNotOurs, "", nil, "it has no table of ours")
 		return nil
 	}
+	if err := c.phase("migration", func() error { return c.steps(d, form.missing) }); err != nil {
+		return err
+	}
 	if c.depth == checkSQLite {
 		return nil
 	}
@@ -192,6 +195,16 @@ func (c *checking) all(d *database) error {
 		return c.factsFile(d)
 	}
 	return c.capturesFile(d)
+}
+
+// steps looks whether the file can be brought to its form.
+func (c *checking) steps(d *database, missing []migration) error {
+	err := d.rehearse(c.ctx, missing)
+	if step, ok := errors.AsType[*stepError](err); ok {
+		c.add(ProblemFile, "migration", step.step, "%v", step)
+		return nil
+	}
+	return err
 }
 
 // sqlite asks SQLite for what it finds.

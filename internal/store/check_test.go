@@ -159,11 +159,11 @@ func spoil(t testing.TB, dir, file string, queries ...string) {
 	}
 }
 
-// TestCheckFinds: each kind of damage is said, with its place.
-func TestCheckFinds(t *testing.T) {
-	tests := []struct {
-		file, spoil, want string // want: code table row
-	}{
+// damage is a change behind a record's back, and the problem that a check finds: code table row.
+type damage struct{ file, spoil, want string }
+
+func damages() []damage {
+	return []damage{
 		{"overt.db", `DELETE FROM fact WHERE seq = 3`, "gap fact 4"},
 		{"overt.db", `UPDATE fact SET data = '{"a":' WHERE seq = 2`, "fact fact 2"},
 		{"overt.db", `UPDATE fact SET enc = 7 WHERE seq = 2`, "fact fact 2"},
@@ -185,6 +185,9 @@ func TestCheckFinds(t *testing.T) {
 		{"overt.db", `DROP INDEX fact_run`, "fact fact 7"},
 		{"overt.db", `INSERT INTO migration VALUES ('9999-later', '2030-01-01')`, "newer migration 9999-later"},
 		{"overt.db", `DROP TABLE migration`, "foreign  "},
+		{"overt.db", `DELETE FROM migration WHERE name = '0002-queue'`, "file migration 0002-queue"},
+		{"overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, "file migration 0003-task-states"},
+		{"captures.db", `DELETE FROM migration WHERE name = '0002-outputs'`, "file migration 0002-outputs"},
 		{"captures.db", `UPDATE chunk SET hash = x'00' WHERE id = 3`, "bytes chunk 3"},
 		{"captures.db", `DELETE FROM chunk WHERE id = 3`, "file part 3"},
 		{"captures.db", `UPDATE body SET sha256 = x'00' WHERE id = 1`, "bytes body 1"},
@@ -195,8 +198,12 @@ func TestCheckFinds(t *testing.T) {
 		{"captures.db", `UPDATE capture SET request_headers = 99999 WHERE call = 'cal_A-1.1'`, "bytes capture cal_A-1.1"},
 		{"captures.db", `UPDATE capture SET call = 'x', request = NULL WHERE 0; DROP TABLE part`, "file body "},
 	}
+}
+
+// TestCheckFinds: each kind of damage is said, with its place.
+func TestCheckFinds(t *testing.T) {
 	whole := wholeRecord(t)
-	for _, tt := range tests {
+	for _, tt := range damages() {
 		t.Run(tt.spoil, func(t *testing.T) {
 			dir := t.TempDir()
 			copyFiles(t, whole, dir)

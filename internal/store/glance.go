@@ -119,6 +119,9 @@ func (g *Glanced) read(ctx context.Context, d *database, f recordFile) error {
 	if g.id, err = d.identity(ctx); err != nil {
 		return err
 	}
+	if err := d.rehearse(ctx, form.missing); err != nil {
+		return err
+	}
 	lines, err := d.texts(ctx, `PRAGMA main.quick_check(1)`)
 	if err == nil && (len(lines) != 1 || lines[0] != "ok") {
 		g.State, g.Err = Damaged, fmt.Errorf("quick_check: %v", lines)

@@ -135,6 +135,39 @@ func (d *database) formOf(ctx context.Context, steps []migration) (fileForm, err
 	return out, nil
 }
 
+// stepError says that a file can't be brought to its form, since it does not have what the steps that it is said to have seen made.
+type stepError struct {
+	step string
+	err  error
+}
+
+// Error implements error.
+func (e *stepError) Error() string { return "the next step to the present form can't be taken: " + e.err.Error() }
+
+// rehearse takes steps that a file has not seen on its tables, without what is in them, in memory.
+func (d *database) rehearse(ctx context.Context, steps []migration) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	made, err := d.texts(ctx, `SELECT sql FROM main.sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY type <> 'table', rowid`)
+	if err != nil {
+		return err
+	}
+	return lookOnce(ctx, d.path, "mode=memory&"+lookSettings, func(m *database) error {
+		for _, sql := range made {
+			if _, err := m.conn.ExecContext(ctx, sql); err != nil {
+				return err
+			}
+		}
+		for _, step := range steps {
+			if _, err := m.conn.ExecContext(ctx, step.sql); err != nil {
+				return &stepError{step.name, err}
+			}
+		}
+		return nil
+	})
+}
+
 // seen reads the migrations that a file has seen; of a table that has only the name of ours, there are none.
 func (d *database) seen(ctx context.Context) (map[string]bool, error) {
 	ours, err := d.one(ctx, `SELECT count(*) FROM main.sqlite_schema WHERE name = 'migration' AND type = 'table'`)

@@ -120,6 +120,9 @@ func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 		if f.id, err = d.identity(ctx); err != nil {
 			return err
 		}
+		if err := d.rehearse(ctx, form.missing); err != nil {
+			return err
+		}
 		if err := d.still(ctx); err != nil {
 			return err
 		}
