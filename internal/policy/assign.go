@@ -236,7 +236,12 @@ func number(w *syntax.Word) bool {
 		w = &syntax.Word{Parts: q.Parts}
 	}
 	sub, ok := w.Parts[0].(*syntax.CmdSubst)
-	if !ok || len(sub.Stmts) != 1 {
+	return ok && lastIs(sub, "wc", "nproc", "date", "seq")
+}
+
+// lastIs tells whether what a substitution writes comes from one of some programs.
+func lastIs(sub *syntax.CmdSubst, names ...string) bool {
+	if len(sub.Stmts) != 1 {
 		return false
 	}
 	cmd := sub.Stmts[0].Cmd
@@ -244,7 +249,7 @@ func number(w *syntax.Word) bool {
 		cmd = b.Y.Cmd
 	}
 	c, ok := cmd.(*syntax.CallExpr)
-	return ok && len(c.Args) > 0 && slices.Contains([]string{"wc", "nproc", "date", "seq"}, c.Args[0].Lit())
+	return ok && len(c.Args) > 0 && slices.Contains(names, c.Args[0].Lit())
 }
 
 func onlyParam(w *syntax.Word) (*syntax.ParamExp, bool) {

@@ -16,6 +16,8 @@ type arg struct {
 	every bool
 	// many says that the shell splits what is not known, into any number of arguments.
 	many bool
+	// output says that the output of a command, which may be anything, is part of it.
+	output bool
 }
 
 type how int
@@ -119,13 +121,14 @@ type piece struct {
 	stop bool // nothing more is known
 	any  bool // there is at least an empty word
 	many bool // see arg
+	out  bool // arg.output
 }
 
 func (p *piece) arg() arg {
 	if p.b.String() == "[" && p.how == pattern { // the command of that name
 		return arg{text: "["}
 	}
-	return arg{text: p.b.String(), how: p.how, fd: p.fd, many: p.many}
+	return arg{text: p.b.String(), how: p.how, fd: p.fd, many: p.many, output: p.out}
 }
 
 func (p *piece) write(s string) {
@@ -215,6 +218,7 @@ func (g *grader) part(p *piece, part syntax.WordPart, quoted bool) {
 		if len(vals) != 1 || vals[0].how == unknown || !quoted && strings.ContainsAny(vals[0].text, " \t\n") {
 			p.unknown()
 			p.many = p.many || !quoted
+			p.out = p.out || part.Param != nil && g.at.vars[part.Param.Value].data
 			return
 		}
 		p.write(vals[0].text)
@@ -222,6 +226,7 @@ func (g *grader) part(p *piece, part syntax.WordPart, quoted bool) {
 	case *syntax.CmdSubst:
 		g.substitution(part.Stmts)
 		p.unknown()
+		p.out = p.out || !lastIs(part, "uname", "arch", "nproc", "date", "seq", "curl", "lsb_release", "dpkg", "go")
 		p.many = p.many || !quoted
 	case *syntax.ArithmExp:
 		g.arithmetic(part.X)

@@ -127,11 +127,9 @@ func (g *grader) gitCommand(sub arg, args []arg) {
 			g.add(High, RiskUnseen)
 		}
 	}
+	g.gitPlaces(sub.text, args)
 	g.gitChanges(sub.text, args, has)
 }
-
-// begins tells whether a name may be short for an option: Git takes the beginning of a long name.
-func begins(name, option string) bool { return len(name) > 4 && strings.HasPrefix(option, name) }
 
 // gitReads gives the spec of uses of git that only read.
 func gitReads(sub string, args []arg) (spec, bool) {
@@ -238,11 +236,9 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 		if sub == "rebase" && has("-x", "--exec") || sub == "mergetool" || sub == "difftool" {
 			g.add(High, RiskUnseen)
 		}
-		destroys = sub == "repack" && has("-a", "-A", "-d")
-		for i, a := range args {
-			if slices.Contains([]string{"-o", "--output", "--output-directory"}, a.text) && i+1 < len(args) {
-				g.write(args[i+1])
-			}
+		destroys = sub == "repack" && has("-a", "-A", "-d") || sub == "read-tree" && has("--reset", "-u")
+		if sub == "maintenance" && (first == "start" || first == "register") {
+			g.add(High, RiskOutside)
 		}
 		if sub == "am" || sub == "apply" || sub == "fast-import" {
 			g.fetched = true
@@ -256,7 +252,7 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 	case "checkout":
 		g.add(Medium, RiskChanges)
 		g.add(Medium, RiskProject)
-		destroys = has("-f", "--force", "-B", "--ours", "--theirs") || slices.ContainsFunc(args, func(a arg) bool {
+		destroys = has("-f", "--force", "-B", "--ours", "--theirs") || !has("-b", "-t", "--orphan", "--track") && twoOperands(args) || slices.ContainsFunc(args, func(a arg) bool {
 			return a.text == "--" || a.text == "." || strings.HasPrefix(a.text, "./") || a.how == pattern || g.isFile(a)
 		})
 	case "switch":
@@ -284,16 +280,11 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 	case "worktree":
 		g.add(Medium, RiskChanges)
 		destroys = first == "remove" || first == "prune"
-		if first == "add" {
-			for _, a := range args[1:] {
-				if !a.option() {
-					g.write(a)
-					break
-				}
-			}
-		}
 	case "config":
 		g.gitConfigure(args)
+	case "checkout-index":
+		g.add(Medium, RiskChanges)
+		destroys = has("-f", "--force")
 	case "reflog", "gc", "prune", "update-ref", "filter-branch", "filter-repo", "symbolic-ref", "prune-packed":
 		g.add(Medium, RiskChanges)
 		destroys = sub != "symbolic-ref" && sub != "gc" || sub == "gc" && has("--prune", "--aggressive")
@@ -316,13 +307,6 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 	}
 }
 
-// only tells whether one of the options that make a subcommand harmless is there, and nothing takes it back.
-func only(args []arg, s spec, names ...string) bool {
-	p := s.takeApart(args)
-	return !p.loose && slices.ContainsFunc(p.options, func(o option) bool { return slices.Contains(names, o.name) }) &&
-		!slices.ContainsFunc(p.options, func(o option) bool { return strings.HasPrefix(o.name, "--no-") })
-}
-
 // isFile tells whether an argument names a file that is there.
 func (g *grader) isFile(a arg) bool {
 	if g.files == nil || a.how != exact || a.option() {
@@ -339,6 +323,9 @@ func (g *grader) gitPush(args []arg, has func(...string) bool) {
 	g.add(Medium, RiskNetwork)
 	if has("-f", "-d", "--force", "--force-with-lease", "--force-if-includes", "--delete", "--mirror", "--prune") {
 		g.add(High, RiskDestroys)
+	}
+	if g.remotes || has("--repo") {
+		g.add(High, RiskSends)
 	}
 	n := 0
 	for _, a := range args {
@@ -358,6 +345,7 @@ func (g *grader) gitNetwork(sub, first string, args []arg, has func(...string) b
 	switch {
 	case sub == "remote" && first != "show" && first != "update" && first != "prune":
 		g.add(Medium, RiskChanges)
+		g.remotes = true
 		if slices.Contains([]string{"set-url", "remove", "rm"}, first) {
 			g.add(High, RiskDestroys)
 		}
@@ -390,14 +378,6 @@ func (g *grader) gitNetwork(sub, first string, args []arg, has func(...string) b
 	}
 	if sub == "clone" {
 		g.fetched = true
-		n := 0
-		for _, a := range args {
-			if !a.option() {
-				if n++; n == 2 {
-					g.write(a)
-				}
-			}
-		}
 	}
 	if slices.Contains([]string{"pull", "am", "apply"}, sub) {
 		g.add(Medium, RiskProject)

@@ -32,6 +32,7 @@ type grader struct {
 	resolved  map[string]resolved
 	written   []string // paths that the text writes before it may run them
 	fetched   bool     // files came from elsewhere
+	remotes   bool     // remotes of a repository were added or changed
 	making    []string // targets and scripts under way
 }
 

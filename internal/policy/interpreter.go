@@ -39,6 +39,10 @@ func (g *grader) interpreter(name string, args []arg) bool {
 		g.language(rest, "er", "CEFIKx0")
 	case "node", "nodejs", "bun", "deno", "tsx", "ts-node":
 		if base == "bun" || base == "deno" {
+			if hostOf(rest) == "eval" {
+				g.code(strings.Join(texts(rest), " "))
+				return true
+			}
 			if runner(base, rest) {
 				g.packages(base, rest)
 				return true
@@ -46,7 +50,7 @@ func (g *grader) interpreter(name string, args []arg) bool {
 		}
 		g.language(rest, "epr", "C")
 	case "php", "lua", "luajit", "Rscript", "julia", "guile", "racket", "sbcl", "clisp", "scheme", "swipl", "ghci", "elixir", "iex", "erl", "groovy", "scala", "jshell", "octave", "R":
-		g.language(rest, "eErBRlf", "dIxX")
+		g.language(rest, "eErBRlfcg", "dIxX")
 	default:
 		return false
 	}
@@ -146,8 +150,14 @@ func (g *grader) language(args []arg, code, values string) {
 				if slices.ContainsFunc(args[i:min(i+2, len(args))], func(a arg) bool { return a.how == unknown }) {
 					g.add(High, RiskUnseen)
 				}
-				for _, o := range args[i+1:] {
+				inPlace := code != "cm" && slices.ContainsFunc(args, func(a arg) bool {
+					return strings.HasPrefix(a.text, "-") && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "i")
+				})
+				for n, o := range args[i+1:] {
 					g.suspect(o)
+					if inPlace && n > 0 && !o.option() {
+						g.write(o)
+					}
 				}
 				return
 			}
@@ -209,12 +219,18 @@ func (g *grader) code(text string) {
 	for _, w := range []string{
 		"system", "popen", "subprocess", "exec", "spawn", "fork", "unlink", "rmtree", "remove", "rmdir", "delete", "kill", "chmod", "chown", "rename", "truncate",
 		"socket", "urllib", "requests", "http", "fetch(", "net.", "ftp", "smtp", "base64", "b64", "decode", "fromhex", "unpack", "marshal", "pickle", "eval", "compile", "__import__", "getattr",
-		"chr(", "ctypes", "shutil", "pty", "`", "%x", "qx", "environ", "env[", "getenv", "process.env", "writefile", "rm ", "rmsync", "\\x", "\\u", "importlib", "globals(", "open3", "child_process",
+		"chr(", "ctypes", "shutil", "pty", "`", "%x", "qx", "environ", "env[", "getenv", "process.env", "writefile", "rm ", "rmsync", "\\x", "\\u", "importlib", "globals(", "open3", "child_process", "passthru", "proc_open", "pcntl", "os:cmd", "shell(", ".rm(", "removesync", "os.replace", "do \"./", "do './",
 	} {
 		if strings.Contains(lower, w) {
 			g.add(High, RiskUnseen)
 			break
 		}
+	}
+	named := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(lower, w) })
+	}
+	if named("../", `"/`, "'/", `"~`, "'~") && named(`"w`, "'w", `"a"`, "'a'", "write", "put", `">`, "'>") {
+		g.add(High, RiskOutside)
 	}
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t\n'\"(),;=", r) }) {
 		if Secret(w) || secretOfSystem(w) {

@@ -30,14 +30,18 @@ func (g *grader) curl(args []arg) {
 		case 'O', 'J':
 			g.write(arg{text: "./download"})
 			g.fetched = true
+		case '^':
+			g.add(High, RiskUnseen)
+		case 'Q':
+			sends = true
 		case 'd', 'F', 'T':
 			sends = true
 			g.sent(value)
-		case 'K', 'x', 'E', 'b', 'n', 'u', 'H':
+		case 'K', 'x', 'E', 'b', 'n', 'u', 'H', 'A', 'e':
 			if name == 'K' {
 				g.add(High, RiskUnseen)
 			}
-			if value.how == unknown && (name == 'H' || name == 'u') {
+			if value.how == unknown && (name == 'H' || name == 'u' || value.output) {
 				sends = true
 			}
 			g.sent(arg{text: "@" + strings.TrimPrefix(value.text, "@"), how: value.how})
@@ -66,14 +70,27 @@ func curlOption(a arg, rest []arg) (name byte, value arg, used bool) {
 		next = rest[0]
 	}
 	if long, ok := strings.CutPrefix(a.text, "--"); ok {
+		long, text, joined := strings.Cut(longCurl(long), "=")
+		if joined {
+			next = arg{text: text, how: a.how}
+			defer func() { used = false }()
+		}
 		switch {
+		case long == "engine" || long == "unix-socket" || long == "abstract-unix-socket": // other programs' doors
+			return '^', next, true
+		case long == "quote" || long == "prequote" || long == "postquote" || long == "mail-from" || long == "mail-rcpt":
+			return 'Q', next, true
+		case long == "url-query" || long == "variable":
+			return 'd', next, true
+		case long == "user-agent" || long == "referer":
+			return 'A', next, true
 		case strings.HasPrefix(long, "data") || long == "json":
 			return 'd', next, true
 		case strings.HasPrefix(long, "form"):
 			return 'F', next, true
 		case long == "upload-file":
 			return 'T', next, true
-		case long == "output" || long == "cookie-jar" || long == "dump-header" || strings.HasPrefix(long, "trace") || long == "stderr" || long == "libcurl" || long == "etag-save" || long == "hsts" || long == "alt-svc":
+		case long == "output" || long == "output-dir" || long == "cookie-jar" || long == "dump-header" || strings.HasPrefix(long, "trace") || long == "stderr" || long == "libcurl" || long == "etag-save" || long == "hsts" || long == "alt-svc":
 			return 'o', next, true
 		case long == "remote-name" || long == "remote-name-all" || long == "remote-header-name":
 			return 'O', arg{}, false
@@ -85,7 +102,7 @@ func curlOption(a arg, rest []arg) (name byte, value arg, used bool) {
 			return 'X', next, true
 		case long == "header" || long == "user" || long == "cookie" || long == "cert" || long == "key" || long == "netrc-file" || long == "proxy-header" || long == "oauth2-bearer":
 			return 'H', next, true
-		case slices.Contains([]string{"url", "referer", "user-agent", "max-time", "connect-timeout", "retry", "retry-delay", "range", "cacert", "capath", "proxy", "resolve", "limit-rate", "max-redirs", "retry-max-time", "speed-limit", "speed-time", "interface", "ciphers"}, long):
+		case slices.Contains([]string{"url", "max-time", "connect-timeout", "retry", "retry-delay", "range", "cacert", "capath", "proxy", "resolve", "limit-rate", "max-redirs", "retry-max-time", "speed-limit", "speed-time", "interface", "ciphers"}, long):
 			return 0, next, true
 		}
 		return 0, arg{}, false
@@ -106,6 +123,17 @@ func curlOption(a arg, rest []arg) (name byte, value arg, used bool) {
 	return name, arg{}, false
 }
 
+// longCurl gives the option that the beginning of a name may stand for; what is written or sent comes first.
+func longCurl(name string) string {
+	name = strings.TrimPrefix(name, "expand-")
+	for _, o := range []string{"data", "upload-file", "output", "config", "request", "quote", "mail-from", "engine", "unix-socket", "variable", "form", "cookie-jar", "dump-header", "trace", "write-out"} {
+		if len(name) > 2 && strings.HasPrefix(o, name) {
+			return o
+		}
+	}
+	return name
+}
+
 // sent looks at data that is sent: a file behind "@" or "=@".
 func (g *grader) sent(a arg) {
 	text := a.text
@@ -118,6 +146,9 @@ func (g *grader) sent(a arg) {
 
 // address looks at an address: what stands in it is sent.
 func (g *grader) address(a arg) {
+	if a.output && a.text != "" {
+		g.network(Send, a.text)
+	}
 	if a.how == unknown && a.text != "" && strings.Contains(a.text, "://") && strings.ContainsAny(strings.TrimPrefix(strings.SplitN(a.text, "://", 2)[1], "/"), "?#@&=") {
 		g.network(Send, a.text)
 	}
@@ -142,6 +173,9 @@ func (g *grader) wget(args []arg) {
 	kind := Fetch
 	named := false
 	for _, o := range p.options {
+		if o.value.output {
+			kind = Send
+		}
 		switch o.name {
 		case "--post-data", "--post-file", "--body-data", "--body-file", "--method":
 			kind = Send
@@ -156,7 +190,7 @@ func (g *grader) wget(args []arg) {
 			}
 		default:
 			if sign, ok := s.sign(o.name); ok {
-				if o.name == "-i" {
+				if o.name == "-i" || o.name == "--input-file" {
 					g.read(o.value)
 				} else {
 					g.does(&p, sign, o)
@@ -186,6 +220,15 @@ func (g *grader) copyAway(name string, args []arg) {
 			continue
 		}
 		g.suspect(a)
+		option, value, joined := strings.Cut(a.text, "=")
+		if slices.Contains([]string{"--log-file", "--backup-dir", "--partial-dir", "--temp-dir", "--write-batch", "--only-write-batch"}, option) {
+			to := arg{text: value, how: a.how}
+			if !joined && i+1 < len(args) {
+				i++
+				to = args[i]
+			}
+			g.write(to)
+		}
 		switch {
 		case name == "rsync" && (a.text == "-e" || strings.HasPrefix(a.text, "--rsh") || strings.HasPrefix(a.text, "--rsync-path")),
 			name == "rsync" && !strings.HasPrefix(a.text, "--") && strings.Contains(a.text, "e"),

@@ -1,6 +1,9 @@
 package policy
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // namesProgram looks at what is given to a variable that names a program, or options by which a program runs others.
 func (g *grader) namesProgram(name string, a arg) {
@@ -62,4 +65,77 @@ func codeOptions(name string) []string {
 		return []string{"eval", "-f"}
 	}
 	return nil
+}
+
+// project looks at what programs of the project's own tools do beside running its code: where they write, and what they
+// send or destroy.
+func (g *grader) project(name string, args []arg) {
+	text := strings.ToLower(strings.Join(texts(args), " "))
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
+	}
+	changes := slices.ContainsFunc(args, func(a arg) bool {
+		return slices.Contains([]string{"-w", "-i", "--write", "--fix", "--in-place"}, a.text)
+	})
+	n := 0
+	for i, a := range args {
+		option, value, joined := strings.Cut(a.text, "=")
+		switch out := strings.HasPrefix(option, "--out") || option == "-o" || option == "--dest"; {
+		case out && joined:
+			g.write(arg{text: value, how: a.how})
+		case out && i+1 < len(args):
+			g.write(args[i+1])
+		case strings.HasPrefix(a.text, "-o") && outsideText(a.text[2:]):
+			g.write(arg{text: a.text[2:], how: a.how})
+		case !a.option():
+			if n++; n < 4 {
+				g.act(name, a.text)
+			}
+			if outsideText(a.text) && (changes || i == len(args)-1 && slices.Contains([]string{"ffmpeg", "convert", "magick", "black", "isort"}, name)) {
+				g.write(a)
+			}
+		}
+		g.suspect(a)
+	}
+	switch name {
+	case "sqlite3":
+		if has("drop ", "delete ", "update ", "alter ", "replace ") {
+			g.add(High, RiskDestroys)
+		}
+		if has(".sh", ".sy", ".o", ".im", ".lo", ".sa", ".ba", ".ex", "|", "writefile", "load_extension", "edit(") && has(" .", "writefile", "load_extension", "edit(") {
+			g.add(High, RiskUnseen)
+		}
+	case "cmake":
+		if strings.HasPrefix(text, "-e rm ") || strings.HasPrefix(text, "-e remove") {
+			g.add(High, RiskDestroys)
+		}
+	case "gcc", "g++", "cc", "c++", "clang", "clang++":
+		if has("-wrapper", "-fplugin", "-specs") {
+			g.add(High, RiskUnseen)
+		}
+	case "cargo":
+		if hostOf(args) == "install" || hostOf(args) == "uninstall" {
+			g.add(High, RiskOutside)
+		}
+	case "serve", "http-server":
+		g.network(Send, "")
+	}
+	if has("--expunge") {
+		g.add(High, RiskDestroys)
+	}
+}
+
+// act looks at an operand that may say what to do: to publish, or to throw data away.
+func (g *grader) act(name, word string) {
+	word = word[strings.LastIndexAny(word, ".:")+1:]
+	switch word {
+	case "publish", "deploy", "upload", "push", "login", "release", "yank":
+		g.network(Send, "")
+	case "drop", "reset", "flush", "purge", "dropAll", "downgrade", "down", "rollback":
+		g.add(High, RiskDestroys)
+	case "clean":
+		if name == "flyway" {
+			g.add(High, RiskDestroys)
+		}
+	}
 }

@@ -47,6 +47,9 @@ func (g *grader) run(args []arg) {
 		g.at.forget()
 		g.at.dirs = append(slices.Clip(g.at.dirs), "?")
 		return
+	case strings.Contains(name, "://"):
+		g.add(High, RiskDownloaded)
+		return
 	case strings.Contains(name, "/") && !systemFolder(path.Dir(name)):
 		g.runFile(args[0], args[1:])
 		return
@@ -91,6 +94,9 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 		args = g.named(args)
 	}
 	p := g.apply(s, args)
+	if projectPrograms(name) != "" {
+		g.project(name, args)
+	}
 	switch name {
 	case "ls", "dir", "vdir", "tree", "fd", "fdfind", "du", "exa", "eza", "lsd", "rg", "ag", "ack":
 		first := 0 // of the operands that are paths
@@ -118,6 +124,20 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 				g.names = append(g.names, a)
 			}
 		}
+	case "dc":
+		if in.kind == inputPipe || strings.Contains(in.text+strings.Join(texts(args), " "), "!") {
+			g.add(High, RiskUnseen)
+		}
+	case "mlr", "miller":
+		if text := strings.Join(texts(args), " "); strings.Contains(text, "system") || strings.Contains(text, "exec") {
+			g.add(High, RiskUnseen)
+		}
+	case "ping", "traceroute", "tracepath", "mtr", "dig", "host", "nslookup", "drill", "whois":
+		for _, a := range p.operands {
+			if a.output {
+				g.network(Send, a.text)
+			}
+		}
 	case "lsof", "last": // -D writes a file, -f reads one
 		if slices.ContainsFunc(args, func(a arg) bool {
 			return a.option() && strings.ContainsAny(a.text, "D") || name == "last" && strings.HasPrefix(a.text, "-f")
@@ -137,7 +157,7 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 	case "date":
 		for _, a := range p.operands {
 			if !strings.HasPrefix(a.text, "+") { // sets the clock
-				g.add(Medium, RiskSystem)
+				g.add(High, RiskSystem)
 			}
 		}
 	case "ps":

@@ -171,7 +171,7 @@ func (s spec) long(p *parsed, a arg, rest []arg) (used int) {
 	sign, _ := s.sign(name)
 	switch {
 	case joined:
-		o.value, o.has, o.joined = arg{text: value, how: a.how}, true, true
+		o.value, o.has, o.joined = arg{text: value, how: a.how, output: a.output}, true, true
 	case takesValue(sign) && len(rest) > 0:
 		o.value, o.has, used = rest[0], true, 1
 	}
@@ -185,7 +185,7 @@ func (s spec) short(p *parsed, a arg, rest []arg) (used int) {
 		sign, known := s.sign(o.name)
 		switch joined := a.text[j+1:]; {
 		case known && (takesValue(sign) || sign == '?' || sign == '!') && (joined != "" || a.how == unknown):
-			o.value, o.has, o.joined = arg{text: joined, how: a.how}, true, true
+			o.value, o.has, o.joined = arg{text: joined, how: a.how, output: a.output}, true, true
 			p.options = append(p.options, o)
 			if sign == '?' {
 				p.options = append(p.options, s.behind(joined)...)

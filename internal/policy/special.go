@@ -43,6 +43,8 @@ func (g *grader) special(name string, args []arg) bool {
 		g.kill(rest)
 	case "gh", "glab", "hub":
 		g.forge(rest)
+	case "ip", "ifconfig", "sysctl", "mount", "dmesg", "journalctl", "resolvectl":
+		g.machine(name, rest)
 	case "systemctl":
 		if len(rest) > 0 && slices.Contains([]string{"status", "is-active", "is-enabled", "list-units", "list-unit-files", "show", "cat"}, hostOf(rest)) {
 			g.add(Medium, RiskReads)
@@ -77,6 +79,9 @@ func (g *grader) special(name string, args []arg) bool {
 		s, _ := table(name)
 		g.apply(s, rest)
 	case "7z", "7za", "7zz", "cpio", "ar":
+		if name == "cpio" {
+			g.cpio(rest)
+		}
 		g.fetched = true
 		g.add(Medium, RiskChanges)
 		for _, a := range rest {
@@ -188,6 +193,9 @@ func (g *grader) tar(args []arg) {
 			continue
 		}
 		for _, c := range []byte(a.text[1:]) {
+			if c == 'P' && strings.Contains(a.text, "x") {
+				g.add(High, RiskOutside) // wherever the archive says
+			}
 			switch c {
 			case 'c', 'x', 't', 'r', 'u', 'd', 'A':
 				mode = c
@@ -231,6 +239,22 @@ func (g *grader) tar(args []arg) {
 	}
 }
 
+// cpio copies files into archives, out of them, or to a folder.
+func (g *grader) cpio(args []arg) {
+	for i, a := range args {
+		switch {
+		case !strings.HasPrefix(a.text, "-") || strings.HasPrefix(a.text, "--"):
+		case strings.ContainsAny(a.text, "FOE") && i+1 < len(args):
+			if remote(args[i+1].text) {
+				g.network(Send, args[i+1].text)
+			}
+			g.write(args[i+1])
+		case strings.Contains(a.text, "p"):
+			g.write(args[len(args)-1])
+		}
+	}
+}
+
 func (g *grader) kill(args []arg) {
 	for i, a := range args {
 		if a.text == "-l" || a.text == "-L" || a.text == "--list" {
@@ -250,6 +274,9 @@ func (g *grader) kill(args []arg) {
 func (g *grader) forge(args []arg) {
 	action := ""
 	n := 0
+	if slices.ContainsFunc(args, func(a arg) bool { return a.text == "--show-token" || a.text == "-t" && hostOf(args) == "auth" }) {
+		g.add(Medium, RiskSecret)
+	}
 	for _, a := range args {
 		if !a.option() {
 			if n++; n == 2 {
@@ -258,7 +285,7 @@ func (g *grader) forge(args []arg) {
 		}
 		g.suspect(a)
 	}
-	if slices.Contains([]string{"view", "list", "status", "diff", "checks", "ls", "show", "watch"}, action) {
+	if slices.Contains([]string{"view", "list", "status", "diff", "checks", "ls", "show", "watch"}, action) && hostOf(args) != "api" {
 		g.network(Fetch, "")
 		return
 	}

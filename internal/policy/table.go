@@ -39,7 +39,7 @@ func textPrograms(name string) spec {
 	case "tr":
 		return "-cCdst --complement|delete|squeeze-repeats|truncate-set1 #"
 	case "diff", "cmp", "diff3", "sdiff", "colordiff":
-		return "-0123456789abBcdeEfgGhHiklLmnNprqstTuvwyZ -UCWFIxXLSnDi# --brief|report-identical-files|side-by-side|suppress-common-lines|recursive|new-file|unidirectional-new-file|ignore-case|ignore-blank-lines|ignore-space-change|ignore-all-space|ignore-trailing-space|ignore-tab-expansion|text|minimal|speed-large-files|color|unified|context|ed|normal|rcs|left-column|expand-tabs|initial-tab|strip-trailing-cr|show-c-function|no-dereference|verbose|silent|quiet|print-bytes|bytes|ignore-initial|label|width|exclude|palette? --output> <"
+		return "-0123456789abBcdeEfgGhHiklLmnNprqstTuvwyZ -UCWFIxXLSnDi# --brief|report-identical-files|side-by-side|suppress-common-lines|recursive|new-file|unidirectional-new-file|ignore-case|ignore-blank-lines|ignore-space-change|ignore-all-space|ignore-trailing-space|ignore-tab-expansion|text|minimal|speed-large-files|color|unified|context|ed|normal|rcs|left-column|expand-tabs|initial-tab|strip-trailing-cr|show-c-function|no-dereference|verbose|silent|quiet|print-bytes|bytes|ignore-initial|label|width|exclude|palette? --output> --diff-program^ <"
 	case "jq", "gojq", "jaq":
 		return "-cCMRSarsnejg0 -f& -L< --compact-output|color-output|monochrome-output|raw-output|raw-output0|join-output|raw-input|sort-keys|slurp|null-input|exit-status|tab|ascii-output|stream|seq|unbuffered --indent|args|jsonargs|arg|argjson# --from-file& --slurpfile|rawfile< # <"
 	case "xxd":
@@ -50,7 +50,7 @@ func textPrograms(name string) spec {
 		if name == "pygmentize" { // filters and lexers may be code, formatters write
 			return "-gsv -flFN# -OPx% -o> <"
 		}
-		return "-AbeEFfgGiIJKLmMNnpPqQrRsSuUwWXz? --plain|style|language|paging|color|number|line-range|decorations|theme|map-syntax|wrap|terminal-width? -p# -l# -r# <"
+		return "-AbeEFfgGiIJKLmMNnpPqQrRsSuUwWXz? --pager^ --plain|style|language|paging|color|number|line-range|decorations|theme|map-syntax|wrap|terminal-width? -p# -l# -r# <"
 	case "file":
 		return "-bcEhikLlNnprsSz0v? -f& -FPe# -m< -C% --brief|mime|mime-type|mime-encoding|dereference|no-dereference|keep-going|raw|extension --files-from& <"
 	case "iconv":
@@ -74,9 +74,9 @@ func textPrograms(name string) spec {
 		case "yq":
 			return "-rcCMNPenjv0 -opI# -i! -s% --inplace! --output-format|input-format|prettyPrint|colors|no-colors|unwrapScalar|null-input|exit-status|indent? # <"
 		case "mlr", "miller", "dasel", "tomlq", "xq":
-			return "=medium:" + RiskUnknown + " <"
+			return "=medium:" + RiskUnknown + " --prepipe|prepipex^ <"
 		}
-		return "-qvhfn --by-file|json|yaml|csv|exclude-dir|include-lang|files|sort|format|not-match-d|vcs? <"
+		return "-qvhfn --extract-with^ --by-file|json|yaml|csv|exclude-dir|include-lang|files|sort|format|not-match-d|vcs? <"
 	case "dot", "qrencode", "figlet", "cowsay", "fortune":
 		return "=medium:" + RiskUnknown + " <"
 	}
@@ -152,7 +152,7 @@ func machinePrograms(name string) spec {
 		return "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789? --all|ignore|help|human|kilo|mega|giga|si|lohi|total|wide|pretty|json|extended|parse|kernel-name|kernel-release|machine|operating-system|nodename|processor|user|group|groups|name|real|zero|short|description|id|release|codename|all-locales|charmaps? #"
 	case "which", "whereis", "type", "whatis", "apropos", "man", "info", "tldr":
 		if name == "man" || name == "info" || name == "tldr" {
-			return "-fkwaW --where|path|all =medium:" + RiskUnknown + " #"
+			return "-fkwaW -PH^ --pager|html^ --where|path|all =medium:" + RiskUnknown + " #"
 		}
 		return "-abmsgflu? --all|skip-alias|tty-only #"
 	case "ps", "pgrep", "pidof", "pstree", "lsof", "jobs", "top", "htop":
@@ -160,13 +160,7 @@ func machinePrograms(name string) spec {
 			return "-bcHi -npudoEe# #"
 		}
 		return "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:+? --sort|forest|no-headers|headers|format|pid|ppid|user|cols|full|list-name|list-full|newest|oldest|exact|count|parent? #"
-	case "ss", "netstat", "lsblk", "lsusb", "lspci", "lsmod", "mount", "ip", "ifconfig", "dmesg", "journalctl", "sysctl":
-		switch name {
-		case "mount", "ip", "ifconfig", "sysctl":
-			return "=medium:" + RiskSystem + " #"
-		case "dmesg", "journalctl":
-			return "=medium:" + RiskReads + " #"
-		}
+	case "ss", "netstat", "lsblk", "lsusb", "lspci", "lsmod":
 		if name == "ss" {
 			return "-abeghilmnoprstuwxzEHMOQSTZ0246 -f# -A# -F< -KD% --listening|numeric|resolve|tcp|udp|unix|processes|all|extended|memory|info|summary|no-header|oneline? #"
 		}
@@ -204,7 +198,7 @@ func strongPrograms(name string) spec {
 	switch name {
 	case "mkfs", "mke2fs", "mkswap", "fdisk", "sfdisk", "gdisk", "parted", "wipefs", "blkdiscard", "hdparm", "badblocks", "cryptsetup", "lvremove", "vgremove", "pvremove", "mdadm", "zpool", "zfs", "btrfs", "swapoff", "swapon", "losetup", "umount", "fsck", "e2fsck", "tune2fs", "resize2fs", "debugfs",
 		"shutdown", "reboot", "halt", "poweroff", "init", "telinit", "iptables", "ip6tables", "nft", "ufw", "firewall-cmd", "insmod", "rmmod", "modprobe", "useradd", "userdel", "usermod", "groupadd", "groupdel", "passwd", "chpasswd", "chsh", "chfn", "visudo", "vipw", "adduser", "deluser", "setenforce", "setcap",
-		"service", "rc-service", "update-rc.d", "chkconfig", "launchctl", "initctl", "sysctl-set", "loginctl", "timedatectl", "localectl", "ldconfig", "update-alternatives", "dpkg-reconfigure", "grub-install", "update-grub", "efibootmgr", "kexec", "mknod", "apt", "apt-get", "dpkg", "aptitude", "yum", "dnf", "rpm", "pacman", "zypper", "apk", "brew", "port", "snap", "flatpak", "nix-env", "emerge", "choco", "winget", "scoop", "killall", "pkill", "skill", "xkill", "logger", "wall", "write", "mesg", "eject":
+		"service", "rc-service", "update-rc.d", "chkconfig", "launchctl", "initctl", "sysctl-set", "loginctl", "timedatectl", "localectl", "ldconfig", "update-alternatives", "dpkg-reconfigure", "grub-install", "update-grub", "efibootmgr", "kexec", "mknod", "apt", "apt-get", "dpkg", "aptitude", "yum", "dnf", "rpm", "pacman", "zypper", "apk", "brew", "port", "snap", "flatpak", "nix-env", "emerge", "choco", "winget", "scoop", "killall", "pkill", "skill", "xkill", "domainname", "nisdomainname", "ypdomainname", "route", "arp", "ethtool", "tc", "nmcli", "iw", "iwconfig", "brctl", "bridge", "rfkill", "hwclock", "ntpdate", "chronyc", "setfont", "loadkeys", "chvt", "depmod", "coredumpctl", "machinectl", "busctl", "dbus-send", "gdbus", "qdbus", "xdotool", "ydotool", "wmctrl", "xset", "xrandr", "setxkbmap", "gsettings", "dconf", "defaults", "pmset", "scutil", "networksetup", "dscl", "csrutil", "diskutil", "hdiutil", "tmutil", "nvram", "systemsetup", "softwareupdate", "dmsetup", "blockdev", "sgdisk", "cfdisk", "partprobe", "fstrim", "pvcreate", "vgcreate", "lvcreate", "bootctl", "homectl", "logger", "wall", "write", "mesg", "eject":
 		return "=high:" + RiskSystem
 	case "shred", "srm", "wipe", "scrub":
 		return "=high:" + RiskDestroys + " X"
