@@ -137,6 +137,9 @@ func (g *grader) declare(c *syntax.DeclClause) {
 		exported := c.Variant.Value == "export" || slices.ContainsFunc(c.Args, func(o *syntax.Assign) bool {
 			return o.Naked && o.Value != nil && strings.Contains(o.Value.Lit(), "x")
 		})
+		if a.Naked && a.Name != nil && secretName(a.Name.Value) { // -p shows it
+			g.add(Medium, RiskSecret)
+		}
 		if a.Naked {
 			exported = false // it keeps the value that was looked at already
 		}

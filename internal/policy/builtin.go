@@ -13,6 +13,10 @@ func (g *grader) builtin(name string, args []arg) bool {
 	case "echo", "printf":
 		g.prints(name, rest)
 	case ":", "true", "false", "break", "continue", "return", "exit", "shift", "wait", "times", "hash", "jobs", "fg", "bg", "disown", "logout", "umask", "ulimit", "caller", "suspend":
+		if name == "jobs" && len(rest) > 1 && rest[0].text == "-x" {
+			g.run(rest[1:])
+			g.add(Medium, RiskUnresolved)
+		}
 		if name == "hash" && slices.ContainsFunc(rest, func(a arg) bool { return a.option() && a.text != "-r" }) {
 			g.add(High, RiskUnseen)
 		}

@@ -76,7 +76,12 @@ func (g *grader) shell(args []arg) {
 		case strings.HasPrefix(a.text, "--"):
 		case a.text == "-o" || a.text == "+o" || a.text == "-O" || a.text == "+O":
 			i++
+		case a.text == "-i": // with the start-up files and the history of the person
+			g.add(Medium, RiskReads)
 		case strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "c"):
+			if strings.Contains(a.text, "i") {
+				g.add(Medium, RiskReads)
+			}
 			g.dashC(args[i+1:])
 			return
 		case strings.HasPrefix(a.text, "-") && (a.text == "-" || strings.Contains(a.text, "s")):

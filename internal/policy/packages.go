@@ -33,12 +33,19 @@ func (g *grader) packages(name string, args []arg) {
 			saved := g.at.clone()
 			defer func() { g.at = saved }()
 			g.chdir("cd", args[i+1:i+2])
+			g.look(arg{text: "."})
 			g.packages(name, args[i+2:])
 			return
 		}
 	}
 	switch name {
 	case "npm", "pnpm", "yarn", "bun":
+		if slices.ContainsFunc(rest, func(a arg) bool {
+			_, value, _ := strings.Cut(a.text, "=")
+			return outsideText(a.text) || outsideText(value)
+		}) {
+			g.add(Medium, RiskReads)
+		}
 		if name == "npm" && (command == "" || listsPackages(command) || command == "version" && len(rest) == 0) { // yarn and pnpm run what the project has for them
 			return
 		}

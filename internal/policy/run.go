@@ -166,6 +166,9 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 				g.environment()
 			}
 		}
+		if slices.ContainsFunc(p.options, func(o option) bool { return o.name == "-E" }) || slices.ContainsFunc(args, func(a arg) bool { return a.text == "-E" }) { // the same on macOS
+			g.environment()
+		}
 	case "jq", "gojq", "jaq", "yq":
 		for _, a := range args {
 			if strings.Contains(strings.ToLower(a.text), "env") && !strings.HasSuffix(a.text, ".json") {

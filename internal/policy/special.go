@@ -257,10 +257,10 @@ func (g *grader) cpio(args []arg) {
 
 func (g *grader) kill(args []arg) {
 	for i, a := range args {
-		if a.text == "-l" || a.text == "-L" || a.text == "--list" {
+		if i == 0 && slices.Contains([]string{"-l", "-L", "--list"}, a.text) {
 			return
 		}
-		if a.text == "-0" {
+		if i == 0 && a.text == "-0" && len(args) > 1 && !slices.ContainsFunc(args[1:], func(a arg) bool { return a.option() }) {
 			return
 		}
 		if i > 0 && strings.HasPrefix(a.text, "-") {
