@@ -142,7 +142,9 @@ type stepError struct {
 }
 
 // Error implements error.
-func (e *stepError) Error() string { return "the next step to the present form can't be taken: " + e.err.Error() }
+func (e *stepError) Error() string {
+	return "the next step to the present form can't be taken: " + e.err.Error()
+}
 
 // rehearse takes steps that a file has not seen on its tables, without what is in them, in memory.
 func (d *database) rehearse(ctx context.Context, steps []migration) error {
