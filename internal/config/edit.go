@@ -1,0 +1,152 @@
+package config
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+)
+
+// Set gives the text of a configuration file with a key set to values, or without the key where there are none; comments
+// stay. The value is in the form that the command line takes. What would then not hold, and did before, is an *[Error].
+func Set(doc *Document, env func(string) (string, bool), name string, values ...string) ([]byte, error) {
+	key, known := lookup(name)
+	if !known {
+		return nil, &Error{Code: "config.unknown", Args: []any{name}, Hint: "config.unknown.hint", Usage: true}
+	}
+	text := bytes.TrimPrefix(doc.Text, []byte("\ufeff"))
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
+	text = ended(text)
+	root, err := hujson.Parse(text)
+	if len(values) > 0 && key.Kind == Text && values[0] == "" {
+		return nil, &Error{Code: "config.empty", Args: []any{name}, Usage: true}
+	}
+	if _, object := root.Value.(*hujson.Object); err != nil || !object {
+		_, bad := parse(doc, User, env)
+		return nil, bad[0]
+	}
+	plain := root.Clone()
+	plain.Format()
+	formatted := len(doc.Text) == 0 || bytes.Equal(plain.Pack(), text)
+	patch, err := key.patch(&root, values)
+	if err != nil {
+		return nil, err
+	}
+	if err := root.Patch(patch); err != nil {
+		return nil, &Error{Code: "config.file.patch", Args: []any{err}, Path: doc.Path}
+	}
+	if formatted {
+		root.Format()
+	} else {
+		spread(root.Value.(*hujson.Object))
+	}
+	out := root.Pack()
+	if bytes.Contains(doc.Text, []byte("\r\n")) {
+		out = bytes.ReplaceAll(bytes.ReplaceAll(out, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	}
+	if len(out) > maxFile {
+		return nil, &Error{Code: "config.file.large", Args: []any{maxFile >> 10}, Usage: true}
+	}
+	_, before := parse(doc, User, env)
+	_, after := parse(&Document{doc.Path, out}, User, env)
+	for _, e := range after {
+		if e.Code == "config.file.twice" && fmt.Sprint(e.Args) == fmt.Sprint([]any{name}) {
+			return nil, e // the other one would still count, or not
+		}
+		if !slices.ContainsFunc(before, func(b *Error) bool { return b.Code == e.Code && fmt.Sprint(b.Args) == fmt.Sprint(e.Args) }) {
+			return nil, e
+		}
+	}
+	return out, nil
+}
+
+// spread puts a member that was added at the end on a line of its own, indented like the first, in a file that a person has
+// laid out in their own way.
+func spread(o *hujson.Object) {
+	if len(o.Members) < 2 {
+		return
+	}
+	last := &o.Members[len(o.Members)-1]
+	if len(last.Name.BeforeExtra) > 0 || len(last.Value.BeforeExtra) > 0 {
+		return
+	}
+	first := string(o.Members[0].Name.BeforeExtra)
+	if i := strings.LastIndexByte(first, '\n'); i >= 0 && strings.TrimSpace(first[i:]) == "" {
+		last.Name.BeforeExtra = hujson.Extra(first[i:])
+	} else {
+		last.Name.BeforeExtra = hujson.Extra(" ")
+	}
+	last.Value.BeforeExtra = hujson.Extra(" ")
+}
+
+// patch is the JSON Patch (RFC 6902) that sets or removes a key.
+func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
+	section, field, nested := strings.Cut(k.Name, ".")
+	pointer := "/" + section
+	type step struct {
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		Value json.RawMessage `json:"value,omitempty"`
+	}
+	var steps []step
+	if nested {
+		if root.Find(pointer) == nil && len(values) > 0 {
+			steps = append(steps, step{"add", pointer, json.RawMessage("{}")})
+		}
+		pointer += "/" + field
+	}
+	if len(values) == 0 {
+		if root.Find(pointer) != nil {
+			steps = append(steps, step{Op: "remove", Path: pointer})
+		}
+		return json.Marshal(append([]step{}, steps...))
+	}
+	s := Setting{Key: k.Name, Source: Source{Layer: Flag}, Value: values[0], List: values}
+	if k.Kind != List && k.Kind != Command && len(values) > 1 {
+		return nil, &Error{Code: "config.one_value", Args: []any{k.Name}, Usage: true}
+	}
+	if err := k.check(s); err != nil {
+		if k.Name == BaseURL {
+			err.Args = []any{values[0]}
+		}
+		return nil, err
+	}
+	raw, err := k.json(s)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(append(steps, step{"add", pointer, raw}))
+}
+
+// json is a checked value as a configuration file writes it.
+func (k Key) json(s Setting) (json.RawMessage, error) {
+	switch k.Kind {
+	case List, Command:
+		return json.Marshal(s.List)
+	case Bool:
+		b, err := strconv.ParseBool(s.Value)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(b)
+	case Count:
+		n, err := strconv.Atoi(s.Value)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(n)
+	case Number:
+		n, err := strconv.ParseFloat(s.Value, 64)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(n)
+	}
+	return json.Marshal(s.Value)
+}
