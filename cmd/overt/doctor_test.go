@@ -365,3 +365,17 @@ func TestDoctorJSON(t *testing.T) {
 		t.Errorf("it differs from %s (%v):\n%s", golden, err, out)
 	}
 }
+
+// TestDoctorProxyPassedOver: Go goes without a proxy whose address it can't read, and says nothing.
+func TestDoctorProxyPassedOver(t *testing.T) {
+	p := newPlace(t)
+	p.env = append(p.env, "HTTPS_PROXY=http://me:50%off@127.0.0.1:18801")
+	r := p.run("doctor", "--offline", "-u", "https://gw.example.org/v1", "-m", "m", "-k", "key-0123456789").want(t, 1)
+	if !strings.Contains(r.out, "HTTPS_PROXY is not the address of a proxy") || strings.Contains(r.out, "50%off") {
+		t.Error(r.out)
+	}
+	p.env = append(p.env, "HTTPS_PROXY=127.0.0.1:18801", "NO_PROXY=gw.example.org")
+	if r := p.run("doctor", "--offline", "-u", "https://gw.example.org/v1", "-m", "m", "-k", "key-0123456789").want(t, 0); !strings.Contains(r.out, "no proxy: HTTPS_PROXY is not used for gw.example.org") {
+		t.Error(r.out)
+	}
+}
