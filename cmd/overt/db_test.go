@@ -341,7 +341,19 @@ func TestGone(t *testing.T) {
 			if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, text+", though 2 exchanges") || !strings.Contains(r.out, filepath.Base(backup)) {
 				t.Errorf("status says %q", r.out)
 			}
-			for _, args := range [][]string{{"task", "list"}, {"trace"}, {"task", "pause", "last"}, {"usage"}, {"db", "backup"}, {"db", "prune", "--backups-keep", "0"}, {"db", "check", "--rebuild"}} {
+			for _, args := range [][]string{
+				{"task", "list"},
+				{"trace"},
+				{"task", "pause", "last"},
+				{"usage"},
+				{"db", "backup"},
+				{"db", "prune", "--backups-keep", "0"},
+				{"db", "check", "--rebuild"},
+				{"-u", "http://127.0.0.1:1/v1", "-m", "x", "--continue", "hi"},
+				{"-u", "http://127.0.0.1:1/v1", "-m", "x", "--resume", "last", "hi"},
+				{"-u", "http://127.0.0.1:1/v1", "-m", "x", "--fork", "last", "hi"},
+				{"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"},
+			} {
 				if r := p.run(args...).want(t, 1); !strings.Contains(r.out+r.err, text) {
 					t.Errorf("%s says %q %q", args, r.out, r.err)
 				}

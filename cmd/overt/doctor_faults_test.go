@@ -239,7 +239,12 @@ func TestDoctorFaultsOfRecords(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "captures.db")); err != nil {
 				t.Fatal(err)
 			}
-		}, fault{check: "database", status: "warning", text: "captures.db is missing", next: "overt db status"}},
+		}, fault{check: "database", status: "warning", text: "captures.db is missing or empty", next: "overt db status"}},
+		"facts missing": {func(t *testing.T, dir string) {
+			if err := os.Remove(filepath.Join(dir, "overt.db")); err != nil {
+				t.Fatal(err)
+			}
+		}, fault{check: "database", status: "problem", text: "overt.db is gone, though", next: "overt db status", exit: 1}},
 		"of another record": {func(t *testing.T, dir string) {
 			does(t, sqlite(t, dir, "captures.db"), `PRAGMA user_version = 1`)
 		}, fault{check: "database", status: "problem", text: "captures.db belongs to the record of another workspace", next: "move it away", exit: 1}},

@@ -188,6 +188,7 @@ func (d *doctor) databases(ctx context.Context, f *findings, dir string) {
 	switch present := func(g store.Glanced) bool { return g.State != store.Absent }; {
 	case seen.Restoring != nil:
 		f.restoring(seen.Restoring) // which files are there, and of which record, is settled by its end
+	case slices.ContainsFunc(seen.Files, func(g store.Glanced) bool { return g.State == store.Absent && filepath.Base(g.Path) == "overt.db" }) && d.lost(short, f, dir):
 	case !slices.ContainsFunc(seen.Files, present):
 		f.ok("doctor.database.none", d.o.Root)
 		return
@@ -204,6 +205,15 @@ func (d *doctor) databases(ctx context.Context, f *findings, dir string) {
 	case holder != nil:
 		f.ok("doctor.lease.somebody")
 	}
+}
+
+// lost tells of a record whose facts are gone though there were some, which is more than a file that is not there.
+func (d *doctor) lost(ctx context.Context, f *findings, dir string) bool {
+	gone, is := errors.AsType[*store.LostError](store.Gone(ctx, dir))
+	if is {
+		f.problem("doctor.database.gone", gone).next("doctor.database.absent.next")
+	}
+	return is
 }
 
 // restoring tells of a restore that has not come to its end.

@@ -53,6 +53,19 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, end()) }()
+	if p.flags.goOn || p.flags.resume != "" || p.flags.fork != "" {
+		// There is nothing to go on with in a record that is begun only now, least of all in the place of one that was lost.
+		record, err := app.OpenRecord(cmd.Context(), state, root)
+		if errors.Is(err, app.ErrNoRecord) {
+			return trace.ErrNoTask
+		}
+		if err != nil {
+			return err
+		}
+		if err := record.Close(); err != nil {
+			return err
+		}
+	}
 	a, err := p.open(cmd.Context(), conf, root, state, person)
 	if err != nil {
 		return err
