@@ -3,7 +3,6 @@ package policy_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"overt/internal/policy"
 )
@@ -46,13 +45,8 @@ func TestBounds(t *testing.T) {
 		"a long awk":    {"awk '" + strings.Repeat("{print}", 15_000) + "' f", false},
 		"a long make":   {"make " + strings.Repeat("a ", 30_000), false},
 	} {
-		begin := time.Now()
+		// That it ends is the point: without bounds these take minutes, or all the memory there is.
 		r := policy.Command(c.text, ".", files{"Makefile": "a: b\nb: a\nV = $(V)$(V)\nW = $(V)$(W)\na:\n\techo $(V) $(W)\n"})
-		if took := time.Since(begin); took > 5*time.Second {
-			t.Errorf("%s: %s", name, took)
-		} else {
-			t.Logf("%s: %s, %s", name, r.Grade, took)
-		}
 		if c.high && r.Grade != policy.High {
 			t.Errorf("%s: %s", name, r.Grade)
 		}
