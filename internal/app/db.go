@@ -84,7 +84,7 @@ func (a *App) sayLost() {
 		}
 	}
 	if n := a.store.LostExchanges(); n > 0 {
-		say("db.lost.captures", n)
+		say("db.captures.lost", n)
 	}
 }
 

@@ -115,20 +115,20 @@ func (p *program) showDB(st *app.DBStatus) error {
 	fmt.Fprintln(p.Out, visible(st.Dir))
 	for _, f := range st.Files {
 		switch {
+		case f.Present && f.Problem != "":
+			line("db.file.unread", f.Name, i18n.Number(f.Bytes), f.Problem)
+			continue
+		case f.Lost != nil && *f.Lost > 0:
+			p.lost(*f.Lost)
 		case !f.Present:
 			line("db.file.absent", f.Name)
 			if f.Problem != "" {
 				fmt.Fprintln(p.Out, visible("  "+f.Problem))
 			}
-			p.missing(f.Missing)
-			continue
-		case f.Problem != "":
-			line("db.file.unread", f.Name, i18n.Number(f.Bytes), f.Problem)
-			continue
-		}
-		if f.Form == "" {
+		case f.Form == "":
 			line("db.file.empty", f.Name)
-			p.missing(f.Missing)
+		}
+		if !f.Present || f.Form == "" {
 			continue
 		}
 		line("db.file", f.Name, i18n.Number(f.Bytes), i18n.Number(f.LogBytes), number(f.FreeBytes), f.Form)
@@ -137,7 +137,9 @@ func (p *program) showDB(st *app.DBStatus) error {
 		} else {
 			line("db.file.captures", number(f.Exchanges), number(f.Outputs))
 		}
-		p.missing(f.Missing)
+		if f.Missing != nil && f.Lost != nil {
+			p.pruned(*f.Missing - *f.Lost)
+		}
 		if f.Oldest != nil {
 			line("db.file.times", f.Oldest.Local().Format(time.DateTime), f.Newest.Local().Format(time.DateTime))
 		}
@@ -168,10 +170,13 @@ func (p *program) showDB(st *app.DBStatus) error {
 	return nil
 }
 
-// missing says how many exchanges the facts name whose bytes are gone.
-func (p *program) missing(n *int64) {
-	if n != nil && *n > 0 {
-		fmt.Fprintln(p.Out, "  "+p.say.Say("db.missing", i18n.Number(*n)))
+// lost says that a captures.db was lost, in the words that a task has for it.
+func (p *program) lost(n int64) { fmt.Fprintln(p.Out, p.say.Say("db.captures.lost", n)) }
+
+// pruned says how many exchanges the facts name whose bytes are gone from a captures.db that is there.
+func (p *program) pruned(n int64) {
+	if n > 0 {
+		fmt.Fprintln(p.Out, "  "+p.say.Say("db.missing", i18n.Number(n)))
 	}
 }
 
@@ -240,7 +245,12 @@ func (p *program) showReport(r *app.DBReport) error {
 				n++
 			}
 		}
+		captures := r.Lost > 0 && f.Name == "captures.db"
+		if captures {
+			p.lost(r.Lost)
+		}
 		switch {
+		case captures && f.Rows == 0: // all is said
 		case !f.Present && n == 0:
 			fmt.Fprintln(p.Out, p.say.Say("db.file.absent", f.Name))
 		case n == 0 && f.Older:
@@ -254,7 +264,7 @@ func (p *program) showReport(r *app.DBReport) error {
 			}
 		}
 	}
-	p.missing(&r.Missing)
+	p.pruned(r.Missing - r.Lost)
 	if r.OK() {
 		return nil
 	}

@@ -49,12 +49,11 @@ const (
 func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
-	sent := map[string]event.Exchange{}
-	var kept map[string]bool // of captures.db, the last file
-	known := false
-	empty, ids := map[string]bool{}, map[string]int64{}
+	sent, named := map[string]event.Exchange{}, map[string]event.Seq{}
+	var last *checking // captures.db
+	emptyFacts, ids := false, map[string]int64{}
 	for _, file := range recordFiles() {
-		c := &checking{ctx: ctx, file: file, sent: sent, kept: map[string]bool{}, depth: depth}
+		c := &checking{ctx: ctx, file: file, sent: sent, named: named, kept: map[string]bool{}, depth: depth}
 		path := filepath.Join(dir, file.name)
 		_, err := plain(path)
 		switch {
@@ -73,8 +72,8 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 			c.problems = append([]Problem{{Code: ProblemStranger, File: file.name, Detail: "it " + strangersText}}, c.problems...)
 		}
 		c.is.Name = file.name
-		empty[file.name] = err == nil && !c.is.Present
-		kept, known = c.kept, depth != checkSQLite && c.whole()
+		emptyFacts = emptyFacts || err == nil && !c.is.Present && file.name == factsFile
+		last = c
 		out.Files = append(out.Files, c.is)
 		out.Problems = append(out.Problems, c.problems...)
 		out.More += c.more
@@ -82,16 +81,12 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	if !out.Files[0].Present && !out.Files[1].Present {
 		return nil, &fs.PathError{Op: "check", Path: filepath.Join(dir, factsFile), Err: fs.ErrNotExist}
 	}
-	for call, x := range sent {
-		if known && x.Request.SHA256 != "" && !kept[call] {
-			out.Missing++
-		}
+	if depth != checkSQLite && last.whole() {
+		out.Missing, out.Lost = gone(named, func(call string) bool { return last.kept[call] }, last.is.Present, last.begun)
 	}
 	// A process that dies while it makes a record leaves empty files, but not beside one with something in it.
-	if facts, captures := out.Files[0], out.Files[1]; empty[factsFile] && captures.Rows > 0 {
+	if facts, captures := out.Files[0], out.Files[1]; emptyFacts && captures.Rows > 0 {
 		out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: facts.Name, Detail: "it is empty"})
-	} else if empty[capturesFile] && out.Missing > 0 {
-		out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: captures.Name, Detail: fmt.Sprintf("it is empty: the bytes of %d exchanges that the facts name are gone", out.Missing)})
 	}
 	out.TookMS = time.Since(began).Milliseconds()
 	return out, nil
@@ -102,7 +97,9 @@ type checking struct {
 	ctx   context.Context
 	file  recordFile
 	sent  map[string]event.Exchange // by call: what the facts say; filled by the first file
+	named map[string]event.Seq      // by call: the facts that say that something crossed the wire; likewise
 	kept  map[string]bool           // calls of which there is a capture
+	begun event.Seq                 // see [database.begun]
 	depth int
 
 	is       CheckedFile
@@ -175,6 +172,9 @@ func (c *checking) all(d *database) error {
 	c.is.Form, c.is.Older = form.last, len(form.missing) > 0
 	if !form.foreign {
 		if c.id, err = d.identity(c.ctx); err != nil {
+			return err
+		}
+		if c.begun, err = d.begun(c.ctx); err != nil {
 			return err
 		}
 	}
@@ -277,6 +277,9 @@ func (c *checking) facts(d *database) error {
 			c.sent[f.Subject] = e.Exchange
 		case event.CallFailed:
 			c.sent[f.Subject] = e.Exchange
+		}
+		if crossed(f) {
+			c.named[f.Subject] = row.seq
 		}
 		if fold == nil {
 			return nil

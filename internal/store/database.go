@@ -168,17 +168,21 @@ func (d *database) migrate(ctx context.Context, o opening) error {
 		if err != nil {
 			return err
 		}
-		for _, m := range todo {
-			if _, err := d.conn.ExecContext(ctx, m.sql); err != nil {
-				return fmt.Errorf("migration %s: %w", m.name, err)
-			}
-			if err := d.exec(`INSERT INTO migration (name, applied) VALUES (?, ?)`,
-				m.name, o.now.UTC().Format(time.RFC3339)); err != nil {
-				return err
-			}
-		}
-		return nil
+		return d.apply(ctx, todo, o.now)
 	})
+}
+
+// apply takes steps, inside do.
+func (d *database) apply(ctx context.Context, steps []migration, now time.Time) error {
+	for _, m := range steps {
+		if _, err := d.conn.ExecContext(ctx, m.sql); err != nil {
+			return fmt.Errorf("migration %s: %w", m.name, err)
+		}
+		if err := d.exec(`INSERT INTO migration (name, applied) VALUES (?, ?)`, m.name, now.UTC().Format(time.RFC3339)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // todo gives the steps that the file has not seen, in order. A file that is not to be touched is an error.

@@ -5,10 +5,20 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+
+	"overt/internal/event"
 )
 
 // Both files of a record carry the same number in their headers (PRAGMA user_version), so that captures.db of another record
 // is not taken for ours. It is chosen when the record is made, or first opened by a program that knows of it; 0 is none yet.
+// captures.db carries another one (PRAGMA application_id): the last fact that there was when the file was begun, 0 for one that was
+// begun with its record. What facts up to there name and it does not have was not pruned from it: it went with an earlier file.
+
+// begun reads that number of captures.db.
+func (d *database) begun(ctx context.Context) (event.Seq, error) {
+	n, err := d.one(ctx, `PRAGMA main.application_id`)
+	return event.Seq(n), err
+}
 
 func (d *database) identity(ctx context.Context) (int64, error) {
 	return d.one(ctx, `PRAGMA user_version`)

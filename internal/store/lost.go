@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -121,10 +122,17 @@ func (s *Store) missFacts(ctx context.Context, captures *database) error {
 	return err
 }
 
-// missCaptures notes, where captures.db was just begun, how many exchanges the facts name.
+// missCaptures notes, where captures.db was just begun, how many exchanges the facts name, and in the file how far the facts went.
 func (s *Store) missCaptures(ctx context.Context, captures *database) error {
 	kept, err := captures.one(ctx, `SELECT EXISTS (SELECT 1 FROM capture)`)
 	if err != nil || kept != 0 {
+		return err
+	}
+	last, err := s.facts.one(ctx, `SELECT coalesce(max(seq), 0) FROM fact`)
+	if err != nil {
+		return s.facts.explain(err)
+	}
+	if _, err := captures.conn.ExecContext(ctx, fmt.Sprint(`PRAGMA application_id = `, min(last, math.MaxInt32))); err != nil {
 		return err
 	}
 	named, err := s.facts.exchanges(ctx)
@@ -135,10 +143,10 @@ func (s *Store) missCaptures(ctx context.Context, captures *database) error {
 	return err
 }
 
-// exchanges gives the calls whose facts say that something crossed the wire.
-func (d *database) exchanges(ctx context.Context) (map[string]bool, error) {
+// exchanges gives the calls whose facts say that something crossed the wire, and which facts those are.
+func (d *database) exchanges(ctx context.Context) (map[string]event.Seq, error) {
 	s := &Store{pack: &packer{}}
-	out := map[string]bool{}
+	out := map[string]event.Seq{}
 	for after, n := event.Seq(0), pageSize; n == pageSize; {
 		facts, err := s.page(ctx, d.conn, `f.kind IN (SELECT id FROM name WHERE text IN (?, ?)) AND f.seq > ? ORDER BY f.seq LIMIT ?`,
 			string(event.KindCallCompleted), string(event.KindCallFailed), after, pageSize)
@@ -147,7 +155,7 @@ func (d *database) exchanges(ctx context.Context) (map[string]bool, error) {
 		}
 		for _, f := range facts {
 			if after = f.Seq; crossed(f) {
-				out[f.Subject] = true
+				out[f.Subject] = f.Seq
 			}
 		}
 		n = len(facts)
@@ -155,17 +163,31 @@ func (d *database) exchanges(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// calls gives the calls whose exchanges a file of a record names, or has.
-func (d *database) calls(ctx context.Context, name string) (map[string]bool, error) {
+// calls gives the calls whose exchanges a file of a record names, with the fact, or has.
+func (d *database) calls(ctx context.Context, name string) (map[string]event.Seq, error) {
 	if name == factsFile {
 		return d.exchanges(ctx)
 	}
 	list, err := d.texts(ctx, `SELECT call FROM main.capture`)
-	out := make(map[string]bool, len(list))
+	out := make(map[string]event.Seq, len(list))
 	for _, call := range list {
-		out[call] = true
+		out[call] = 0
 	}
 	return out, err
+}
+
+// gone counts what of the exchanges that facts name is not kept, and how much of it went with a captures.db: one that was there
+// before the present one was begun, or any, where there is none.
+func gone(named map[string]event.Seq, kept func(call string) bool, there bool, begun event.Seq) (missing, lost int64) {
+	for call, seq := range named {
+		if there && kept(call) {
+			continue
+		}
+		if missing++; !there || seq <= begun {
+			lost++
+		}
+	}
+	return missing, lost
 }
 
 // crossed tells whether a fact names bytes that crossed the wire.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"overt/internal/event"
 	"overt/internal/store"
 )
 
@@ -108,9 +109,28 @@ func TestLostFacts(t *testing.T) {
 	}
 }
 
-// TestLostCaptures: a captures.db that is gone, or has nothing in it, beside facts that name exchanges is begun anew, and whoever begins to
-// work says so, once; that somebody read meanwhile does not take it from them.
+// TestLostCaptures: a captures.db that is gone, or has nothing in it, beside facts that name exchanges is begun anew by whoever begins to
+// work, who says so, once; who only reads makes none. What a look says of the loss is the same before and after.
 func TestLostCaptures(t *testing.T) {
+	type verdict struct {
+		missing, lost int64
+		problems      []store.Problem
+	}
+	looks := func(t *testing.T, dir string) {
+		t.Helper()
+		r, err := store.Check(t.Context(), dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := verdict{2, 2, []store.Problem{}}
+		if got := (verdict{r.Missing, r.Lost, r.Problems}); !reflect.DeepEqual(got, want) {
+			t.Errorf("check: %+v", got)
+		}
+		st, err := store.Inspect(t.Context(), dir)
+		if f := st.Files[1]; err != nil || f.Missing == nil || *f.Missing != 2 || f.Lost == nil || *f.Lost != 2 || f.Problem != "" {
+			t.Errorf("status: %+v, %v", f, err)
+		}
+	}
 	for _, how := range []string{"gone", "zero", "shaped"} {
 		t.Run(how, func(t *testing.T) {
 			dir := wholeRecord(t)
@@ -120,7 +140,18 @@ func TestLostCaptures(t *testing.T) {
 				t.Fatal(err)
 			}
 			emptied(t, filepath.Join(dir, "captures.db"), how)
-			for _, existing := range []bool{true, true, false, false} {
+			if how == "gone" { // as SQLite leaves it beside a file that is removed while it is in use
+				if err := os.WriteFile(filepath.Join(dir, "captures.db-wal"), []byte("what was written last"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			mustBackup(t, dir, store.BackupOptions{})
+			before := tree(t, dir)
+			for i, existing := range []bool{true, true, false, false, true} {
+				looks(t, dir)
+				if i <= 2 && !reflect.DeepEqual(before, tree(t, dir)) {
+					t.Error("something was made by reading")
+				}
 				s, err := store.Open(t.Context(), store.Options{Dir: dir, Existing: existing})
 				if err != nil {
 					t.Fatal(err)
@@ -134,6 +165,9 @@ func TestLostCaptures(t *testing.T) {
 				}
 				if got := s.LostExchanges(); got != want {
 					t.Errorf("%d exchanges, want %d", got, want)
+				}
+				if _, err := s.Captures().Capture(t.Context(), "cal_A-1.1"); !errors.Is(err, store.ErrNoCapture) {
+					t.Errorf("a capture: %v", err)
 				}
 				if err := s.Close(); err != nil {
 					t.Fatal(err)
@@ -237,7 +271,7 @@ func TestRefusedMakesNothing(t *testing.T) {
 	}
 }
 
-// TestMissing: how many exchanges the facts name whose bytes are gone is told, and is no problem.
+// TestMissing: how many exchanges the facts name whose bytes are gone is told, and is no problem; neither is that their file is.
 func TestMissing(t *testing.T) {
 	count := func(n int64) *int64 { return &n }
 	tests := []struct {
@@ -245,36 +279,50 @@ func TestMissing(t *testing.T) {
 		do      func(t *testing.T, dir string)
 		check   int64
 		status  *int64
+		lost    int64
 		problem bool
 	}{
-		{"nothing", func(*testing.T, string) {}, 0, count(0), false},
-		{"gone", func(t *testing.T, dir string) { emptied(t, filepath.Join(dir, "captures.db"), "gone") }, 2, count(2), false},
+		{"nothing", func(*testing.T, string) {}, 0, count(0), 0, false},
+		{"gone", func(t *testing.T, dir string) { emptied(t, filepath.Join(dir, "captures.db"), "gone") }, 2, count(2), 2, false},
 		{"begun anew", func(t *testing.T, dir string) {
 			emptied(t, filepath.Join(dir, "captures.db"), "gone")
 			if err := open(t, dir).Close(); err != nil {
 				t.Fatal(err)
 			}
-		}, 2, count(2), false},
+		}, 2, count(2), 2, false},
+		{"begun anew, then pruned", func(t *testing.T, dir string) {
+			emptied(t, filepath.Join(dir, "captures.db"), "gone")
+			s := open(t, dir)
+			scope := event.Scope{Task: "tsk_A", Run: "run_C", Step: 1}
+			if _, err := s.Append(t.Context(), event.Batch{Scope: scope, Facts: []event.Draft{{Subject: "cal_C-1.1", Data: event.CallCompleted{
+				Exchange: event.Exchange{Request: event.Body{SHA256: strings.Repeat("0", 64)}},
+			}}}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}, 3, count(3), 2, false},
 		{"pruned", func(t *testing.T, dir string) {
 			spoil(t, dir, "captures.db", `DELETE FROM capture WHERE call = 'cal_A-1.1'`)
-		}, 1, count(1), false},
+		}, 1, count(1), 0, false},
 		{"erased", func(t *testing.T, dir string) {
 			spoil(t, dir, "overt.db", `UPDATE fact SET data = NULL WHERE subject = 'cal_~-1.1'`, `DELETE FROM call`)
 			emptied(t, filepath.Join(dir, "captures.db"), "gone")
-		}, 0, count(0), false},
-		{"empty", func(t *testing.T, dir string) { emptied(t, filepath.Join(dir, "captures.db"), "zero") }, 2, count(2), true},
+		}, 0, count(0), 0, false},
+		{"empty", func(t *testing.T, dir string) { emptied(t, filepath.Join(dir, "captures.db"), "zero") }, 2, count(2), 2, false},
 		{"no database", func(t *testing.T, dir string) {
 			if err := os.WriteFile(filepath.Join(dir, "captures.db"), []byte(strings.Repeat("text ", 1000)), 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, 0, nil, true},
+		}, 0, nil, 0, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := wholeRecord(t)
 			tt.do(t, dir)
 			r, err := store.Check(t.Context(), dir)
-			if err != nil || r.Missing != tt.check || r.OK() == tt.problem {
+			if err != nil || r.Missing != tt.check || r.Lost != tt.lost || r.OK() == tt.problem {
 				t.Errorf("check: %+v, %v", r, err)
 			}
 			st, err := store.Inspect(t.Context(), dir)

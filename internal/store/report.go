@@ -53,6 +53,7 @@ type Report struct {
 	Problems []Problem     `json:"problems"` // by file; at most 100 of each
 	More     int           `json:"more"`     // problems beyond them
 	Missing  int64         `json:"missing"`  // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
+	Lost     int64         `json:"lost"`     // of them, those that were not pruned but went with captures.db: it is gone or empty, or was begun anew
 	TookMS   int64         `json:"took_ms"`
 }
 

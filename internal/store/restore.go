@@ -246,6 +246,9 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 		}
 		return fmt.Errorf("%s of the backup is damaged: %s", p.File, p.what())
 	}
+	j.In = slices.DeleteFunc(j.In, func(name string) bool { // what has nothing in it is not put in the place of what has
+		return slices.ContainsFunc(report.Files, func(f CheckedFile) bool { return f.Name == name && !f.Present })
+	})
 	j.Out = slices.Clone(j.In)
 	if !slices.Contains(j.In, capturesFile) && !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, capturesFile), b.Record == filepath.Base(dir)) {
 		j.Out = append(j.Out, capturesFile)

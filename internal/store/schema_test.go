@@ -198,31 +198,45 @@ func TestEmptyFile(t *testing.T) {
 	}
 }
 
-// TestEmptied: a file that is empty beside one that is not has lost what it held; such a record is not kept as a backup.
+// TestEmptied: an overt.db that is empty beside a captures.db that is not has lost what it held; such a record is not kept as a backup,
+// nor put in the place of another one.
 func TestEmptied(t *testing.T) {
-	for _, name := range []string{"overt.db", "captures.db"} {
-		dir := wholeRecord(t)
-		if err := os.Truncate(filepath.Join(dir, name), 0); err != nil {
-			t.Fatal(err)
-		}
-		r, err := store.Check(t.Context(), dir)
-		if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != store.ProblemAbsent || r.Problems[0].File != name {
-			t.Errorf("check: %+v, %v", r, err)
-		}
-		if _, err := store.Backup(t.Context(), dir, store.BackupOptions{}); err == nil {
-			t.Errorf("an empty %s was backed up", name)
-		}
-		other := wholeRecord(t)
-		before := tree(t, other)
-		if _, err := store.Restore(t.Context(), other, dir, true); err == nil {
-			t.Errorf("an empty %s was restored", name)
-		}
-		after := tree(t, other)
-		delete(after, "lease")
-		delete(before, "lease")
-		if !reflect.DeepEqual(after, before) {
-			t.Error("something was changed")
-		}
+	dir := wholeRecord(t)
+	if err := os.Truncate(filepath.Join(dir, "overt.db"), 0); err != nil {
+		t.Fatal(err)
+	}
+	r, err := store.Check(t.Context(), dir)
+	if err != nil || len(r.Problems) != 1 || r.Problems[0].Code != store.ProblemAbsent || r.Problems[0].File != "overt.db" {
+		t.Errorf("check: %+v, %v", r, err)
+	}
+	if _, err := store.Backup(t.Context(), dir, store.BackupOptions{}); err == nil {
+		t.Error("it was backed up")
+	}
+	other := wholeRecord(t)
+	before := tree(t, other)
+	if _, err := store.Restore(t.Context(), other, dir, true); err == nil {
+		t.Error("it was restored")
+	}
+	after := tree(t, other)
+	delete(after, "lease")
+	delete(before, "lease")
+	if !reflect.DeepEqual(after, before) {
+		t.Error("something was changed")
+	}
+}
+
+// TestEmptiedCaptures: a captures.db with nothing in it is not put in the place of one that has something.
+func TestEmptiedCaptures(t *testing.T) {
+	dir := wholeRecord(t)
+	b := mustBackup(t, dir, store.BackupOptions{})
+	if err := errors.Join(os.Truncate(filepath.Join(b.Path, "captures.db"), 0), os.Remove(filepath.Join(b.Path, "manifest.json"))); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := store.Restore(t.Context(), dir, b.Path, true); err != nil || !r.Kept || r.Captures {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if r, err := store.Check(t.Context(), dir); err != nil || !r.OK() || r.Missing != 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"overt/internal/event"
 )
 
 // FileStatus is what can be said of a file without reading all of it. Null: not of this file, or not known.
@@ -25,12 +27,14 @@ type FileStatus struct {
 	Exchanges *int64     `json:"exchanges"`
 	Outputs   *int64     `json:"outputs"`
 	Missing   *int64     `json:"missing"` // exchanges that the facts name and captures.db does not have: their bytes are gone
+	Lost      *int64     `json:"lost"`    // of them, those that were not pruned but went with the file: it is gone or empty, or was begun anew
 	Oldest    *time.Time `json:"oldest"`  // fact, exchange or output
 	Newest    *time.Time `json:"newest"`
 	Problem   string     `json:"problem"` // why it can't be read, or is not read with the other, or that it is lost; "": nothing is wrong
 
-	id    int64           // of the record; 0: not known
-	calls map[string]bool // that it names, or has, the exchanges of; nil: not known
+	id    int64                // of the record; 0: not known
+	begun event.Seq            // see [database.begun]
+	calls map[string]event.Seq // that it names, or has, the exchanges of; nil: not known
 }
 
 // Status is the state of a record.
@@ -66,13 +70,8 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 		}
 	}
 	if facts.calls != nil && (captures.calls != nil || captures.Form == "" && captures.Problem == "") {
-		missing := int64(0)
-		for call := range facts.calls {
-			if !captures.calls[call] {
-				missing++
-			}
-		}
-		captures.Missing = &missing
+		missing, lost := gone(facts.calls, func(call string) bool { _, ok := captures.calls[call]; return ok }, captures.Form != "", captures.begun)
+		captures.Missing, captures.Lost = &missing, &lost
 	}
 	var err error
 	if out.Backups, err = Backups(dir); err != nil {
@@ -118,6 +117,9 @@ func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 		}
 		f.Form = form.last
 		if f.id, err = d.identity(ctx); err != nil {
+			return err
+		}
+		if f.begun, err = d.begun(ctx); err != nil {
 			return err
 		}
 		if err := d.rehearse(ctx, form.missing); err != nil {

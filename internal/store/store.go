@@ -40,8 +40,8 @@ type Options struct {
 	Now     func() time.Time // stamps facts; nil: time.Now
 	Version string           // of the program, for the backup before a migration; "": not known
 
-	// Existing: there must be a record. Where there is none, nothing is made and the error is an *[AbsentError]. Who only looks opens
-	// it so: what was lost is left to be told to who begins to work.
+	// Existing: there must be a record. Nothing is made: where there is none the error is an *[AbsentError], and without captures.db
+	// nothing that crossed the wire is found. Who only looks opens it so: what was lost is left to be told to who begins to work.
 	Existing bool
 }
 
@@ -134,7 +134,7 @@ func (s *Store) open(ctx context.Context, o Options) (captures *database, err er
 		return nil, err
 	case o.Existing && !seenFacts.there:
 		return nil, &AbsentError{seenFacts.path}
-	case len(seenFacts.stray)+len(seenCaptures.stray) > 0:
+	case !o.Existing && len(seenFacts.stray)+len(seenCaptures.stray) > 0:
 		if s.log, err = setAside(ctx, s.dir); err != nil {
 			return nil, err
 		}
@@ -148,8 +148,14 @@ func (s *Store) open(ctx context.Context, o Options) (captures *database, err er
 		return err
 	}
 	openCaptures := func() (err error) {
-		captures, err = openDatabase(ctx, seenCaptures.path, opening{steps: captureMigrations(), now: opened})
-		return err
+		absent := error(&AbsentError{seenCaptures.path})
+		if !o.Existing || seenCaptures.there {
+			captures, absent = openDatabase(ctx, seenCaptures.path, opening{steps: captureMigrations(), now: opened, existing: o.Existing})
+		}
+		if _, is := errors.AsType[*AbsentError](absent); is {
+			captures, absent = standIn(ctx, seenCaptures.path, captureMigrations(), opened)
+		}
+		return absent
 	}
 	// What is there is opened before its other half is made.
 	switch {

@@ -1,0 +1,31 @@
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"time"
+)
+
+// standIn gives, for who only looks at a record that has no captures.db, one in memory with nothing in it, so that none has to be made.
+func standIn(ctx context.Context, path string, steps []migration, now time.Time) (*database, error) {
+	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
+	// In this file system of SQLite's, the connections of a process that give the same name have the same file.
+	url := "file:/" + rand.Text() + settings + "&vfs=memdb"
+	var err error
+	if d.pool, err = sql.Open("sqlite", url); err != nil {
+		return nil, d.explain(err)
+	}
+	d.pool.SetMaxOpenConns(1)
+	if d.conn, err = d.pool.Conn(ctx); err == nil {
+		err = d.do(ctx, false, func() error { return d.apply(ctx, steps, now) })
+	}
+	if err == nil {
+		d.read, err = sql.Open("sqlite", url+"&_pragma=query_only(1)")
+	}
+	if err != nil {
+		return nil, errors.Join(d.explain(err), d.close())
+	}
+	return d, nil
+}
