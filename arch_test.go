@@ -36,7 +36,7 @@ var imports = map[string]string{
 	// wiring
 	"internal/app": "*", // but cli, see below
 	"internal/cli": "*",
-	"cmd/overt":    "cli",
+	"cmd/overt":    "cli shell",
 	"":             "",
 	"bench":        "*",
 	"bench/floor":  "",

@@ -76,7 +76,12 @@ func (h *Held) launch(o Options) error {
 		Path: sh, Args: []string{sh, "-c", gate, sh, o.Command}, Dir: o.Dir, Env: append(quiet(o.Env), marker+"="+mark),
 		Stdout: outW, Stderr: outW, ExtraFiles: []*os.File{wordR}, SysProcAttr: attributes(),
 	}
-	err = h.cmd.Start()
+	if o.Sandbox != nil {
+		err = o.Sandbox.confine(h.cmd)
+	}
+	if err == nil {
+		err = h.cmd.Start()
+	}
 	wordR.Close()
 	outW.Close()
 	if err != nil {

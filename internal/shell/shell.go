@@ -42,6 +42,7 @@ type Options struct {
 	Dir     string        // absolute
 	Env     []string      // the whole environment, see Environ
 	Timeout time.Duration // 0: 120 s; longer than MaxTimeout: MaxTimeout
+	Sandbox *Sandbox      // nil: the command may do what this process may
 }
 
 // Group identifies a process group beyond reuse of its number.

@@ -1,0 +1,334 @@
+//go:build linux && (amd64 || arm64)
+
+package shell
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/landlock-lsm/go-landlock/landlock"
+	landlocksys "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/sys/unix"
+)
+
+// The sandbox is made of four things, each for what the others cannot do.
+//
+//   - A mount namespace (mount_setattr(2), open_tree(2)): everything read-only, what may be written mounted over it, what
+//     may not be changed or read inside that mounted over it again. Landlock alone can't take away below what it grants.
+//   - Landlock (landlock(7)): the same for writing; and it forbids to mount, to trace and to signal outside, which the
+//     namespaces of a user would let the command undo or go around (/proc/PID/root).
+//   - A network namespace: a loopback interface, so that tests may listen, and nothing else.
+//   - A filter of system calls (seccomp(2)) for sockets that no namespace confines, those with names in the file system:
+//     whoever reaches the one of a container engine or of a key agent is out.
+//
+// Only a process that starts in the namespaces can set up the rest, before the command is there. So this program starts
+// itself: see [Reexec].
+
+// SandboxSupport tells whether commands can be confined: nil, or an error that says what the kernel does not give. It tries
+// once, with a command that does nothing, which takes some milliseconds.
+func SandboxSupport() error { return sandboxSupport() }
+
+// One look serves the whole process: what the kernel allows does not change.
+var sandboxSupport = sync.OnceValue(func() error {
+	if abi, err := landlocksys.LandlockGetABIVersion(); err != nil || abi < 1 {
+		return errors.New("the kernel has no Landlock, or it is switched off")
+	}
+	cmd := &exec.Cmd{Path: "/bin/true", Args: []string{"true"}, Env: []string{}, SysProcAttr: attributes()}
+	if err := (&Sandbox{}).confine(cmd); err != nil {
+		return err
+	}
+	out, err := cmd.CombinedOutput()
+	switch {
+	case err == nil:
+		return nil
+	case len(out) > 0:
+		return errors.New(strings.TrimPrefix(strings.TrimSpace(string(out)), "overt: "))
+	case errors.Is(err, syscall.EPERM), errors.Is(err, syscall.EACCES), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.ENOSYS):
+		return errors.New("the kernel lets this user make no namespaces (user.max_user_namespaces, kernel.unprivileged_userns_clone or kernel.apparmor_restrict_unprivileged_userns forbid it)")
+	}
+	return fmt.Errorf("a first try failed: %v", err)
+})
+
+// confine makes a command that is about to be started begin as this program in new namespaces, which becomes it.
+func (s *Sandbox) confine(cmd *exec.Cmd) error {
+	spec, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	cmd.Args = append([]string{"overt", sandboxArg, string(spec), cmd.Path}, cmd.Args...)
+	cmd.Path = "/proc/self/exe"
+	a := cmd.SysProcAttr
+	a.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC
+	// The one user is who it was. Others are nobody to it.
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP} // kept by who is not root, until dropCapabilities
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
+	return nil
+}
+
+// Reexec is called first of all by every program that confines commands. Where this program was started to become a
+// command in a sandbox it does that and returns only if it can't, with the reason for standard error; nothing was run then,
+// and the program is to end with status 125. Else it does nothing and returns nil.
+func Reexec() error {
+	if len(os.Args) < 5 || os.Args[0] != "overt" || os.Args[1] != sandboxArg {
+		return nil
+	}
+	runtime.LockOSThread() // the thread that starts the command is the one whose rights it gets
+	return fmt.Errorf("overt: the sandbox could not be set up, and nothing was run: %w", becomeConfined(os.Args[2], os.Args[3], os.Args[4:]))
+}
+
+func becomeConfined(spec, path string, argv []string) error {
+	var s Sandbox
+	if err := json.Unmarshal([]byte(spec), &s); err != nil {
+		return err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{s.mount, loopbackUp, dropCapabilities, s.landlock, filterCalls} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	// The folder as it is in the new tree of mounts: in the old one it would still be writable or readable as before.
+	if err := os.Chdir(dir); err != nil {
+		return err
+	}
+	// Set anew: a change of credentials takes it away (prctl(2)).
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
+		return fmt.Errorf("prctl: %w", err)
+	}
+	return fmt.Errorf("%s: %w", path, syscall.Exec(path, argv, os.Environ()))
+}
+
+// layer is a path with the tree that is to be mounted there.
+type layer struct {
+	path string
+	tree int
+}
+
+// mount builds the tree of mounts. Every layer is taken from the tree as it was, and put in its place from the outer ones
+// to the inner ones.
+func (s *Sandbox) mount() error {
+	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mount: %w", err)
+	}
+	blind, err := blindfold()
+	if err != nil {
+		return err
+	}
+	var layers []layer
+	add := func(path string, tree int, err error) error {
+		if err == nil {
+			layers = append(layers, layer{path, tree})
+		} else if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR) {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		return nil
+	}
+	for _, p := range s.Write {
+		tree, err := openTree(unix.AT_FDCWD, p, unix.AT_RECURSIVE)
+		if err := add(p, tree, err); err != nil {
+			return err
+		}
+	}
+	for _, p := range s.ReadOnly {
+		tree, err := openTree(unix.AT_FDCWD, p, unix.AT_RECURSIVE)
+		if err == nil {
+			err = readOnly(tree)
+		}
+		if err := add(p, tree, err); err != nil {
+			return err
+		}
+		// What holds it becomes a mount of its own too, or it could be renamed with all that is mounted in it.
+		for dir := filepath.Dir(p); slices.ContainsFunc(s.Write, func(w string) bool { return strings.HasPrefix(dir, w+"/") }); dir = filepath.Dir(dir) {
+			if slices.ContainsFunc(layers, func(l layer) bool { return l.path == dir }) {
+				break
+			}
+			tree, err := openTree(unix.AT_FDCWD, dir, unix.AT_RECURSIVE)
+			if err := add(dir, tree, err); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range s.Hidden {
+		info, err := os.Lstat(p)
+		tree := -1
+		if err == nil {
+			tree, err = blind.over(info.IsDir())
+		}
+		if err := add(p, tree, err); err != nil {
+			return err
+		}
+	}
+	root, err := unix.Open("/", unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := readOnly(root); err != nil {
+		return fmt.Errorf("mount read-only: %w", err)
+	}
+	slices.SortStableFunc(layers, func(a, b layer) int { return strings.Count(a.path, "/") - strings.Count(b.path, "/") })
+	for _, l := range layers {
+		err := unix.MoveMount(l.tree, "", unix.AT_FDCWD, l.path, unix.MOVE_MOUNT_F_EMPTY_PATH)
+		if err := unix.Close(l.tree); err != nil {
+			return err
+		}
+		// What lies in what is hidden is hidden already.
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EACCES) {
+			return fmt.Errorf("mount over %s: %w", l.path, err)
+		}
+	}
+	return nil
+}
+
+// openTree takes a copy of what is mounted at a path, which is not followed if it is a link.
+func openTree(dir int, path string, flags uint) (int, error) {
+	return unix.OpenTree(dir, path, unix.OPEN_TREE_CLONE|unix.OPEN_TREE_CLOEXEC|unix.AT_SYMLINK_NOFOLLOW|flags)
+}
+
+func readOnly(tree int) error {
+	return unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// blind is a file system with a folder and a file that nobody may open.
+type blind struct{ root int }
+
+func blindfold() (b blind, err error) {
+	dev, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return b, fmt.Errorf("tmpfs: %w", err)
+	}
+	defer unix.Close(dev)
+	if err := unix.FsconfigSetString(dev, "size", "4k"); err != nil {
+		return b, fmt.Errorf("tmpfs: %w", err)
+	}
+	if err := unix.FsconfigCreate(dev); err != nil {
+		return b, fmt.Errorf("tmpfs: %w", err)
+	}
+	if b.root, err = unix.Fsmount(dev, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID); err != nil {
+		return b, fmt.Errorf("tmpfs: %w", err)
+	}
+	file, err := unix.Openat(b.root, "file", unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return b, err
+	}
+	return b, errors.Join(unix.Close(file), unix.Mkdirat(b.root, "folder", 0))
+}
+
+func (b blind) over(folder bool) (int, error) {
+	if folder {
+		return openTree(b.root, "folder", 0)
+	}
+	return openTree(b.root, "file", 0)
+}
+
+// loopbackUp switches on the loopback interface, which a new network namespace has switched off.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP)
+	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	return nil
+}
+
+// dropCapabilities takes away what a process gets in a user namespace of its own, also if it is root there.
+func dropCapabilities() error {
+	for c := uintptr(0); ; c++ {
+		err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0)
+		if errors.Is(err, unix.EINVAL) && c > 0 {
+			break // no more of them
+		}
+		if err != nil {
+			return fmt.Errorf("capabilities: %w", err)
+		}
+	}
+	// What could be inherited goes last, since the rest needs it; what is ambient goes with it.
+	none := [2]unix.CapUserData{}
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return fmt.Errorf("capabilities: %w", err)
+	}
+	return nil
+}
+
+// landlock grants reading everywhere (what may not be read is mounted over) and writing in the given folders.
+func (s *Sandbox) landlock() error {
+	rules := []landlock.Rule{
+		landlock.RODirs("/"),
+		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty").IgnoreIfMissing(),
+		landlock.RWDirs("/dev/shm").IgnoreIfMissing(),
+	}
+	for _, p := range s.Write {
+		rules = append(rules, landlock.RWDirs(p).WithRefer().IgnoreIfMissing())
+	}
+	// Older kernels know fewer kinds of writing, which the mounts cover, and no scopes for signals. All in one: a second set
+	// of rules would deny what the first grants between folders.
+	config := landlock.V6
+	config.HandledAccessNet = 0 // see the network namespace
+	if err := config.BestEffort().Restrict(rules...); err != nil {
+		return fmt.Errorf("landlock: %w", err)
+	}
+	return nil
+}
+
+// filterCalls lets no socket be made but those that the network namespace confines, and keeps the calls away that reach
+// sockets or keys in another way.
+//
+// The program is a classic BPF one over struct seccomp_data (seccomp(2)): number at 0, architecture at 4, the low half of
+// the first argument at 16 on these little-endian machines.
+func filterCalls() error {
+	const (
+		number, arch, argument = 0, 4, 16
+		allowed                = unix.SECCOMP_RET_ALLOW
+		refused                = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
+		missing                = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+	)
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+	}
+	result := func(r uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: r} }
+	unless := func(op uint16, k uint32) unix.SockFilter { // skips the next one unless the value is k
+		return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, K: k, Jf: 1}
+	}
+	p := []unix.SockFilter{
+		load(arch),
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: auditArch, Jt: 1},
+		result(missing), // another machine's calls have other numbers
+		load(number),
+		unless(unix.BPF_JGE, otherNumbers),
+		result(missing),
+	}
+	for _, nr := range []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY} {
+		p = append(p, unless(unix.BPF_JEQ, nr), result(missing))
+	}
+	p = append(
+		p,
+		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_SOCKET, Jt: 1},
+		result(allowed),
+		load(argument),
+	)
+	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK} {
+		p = append(p, unless(unix.BPF_JEQ, family), result(allowed))
+	}
+	return installFilter(append(p, result(refused)))
+}

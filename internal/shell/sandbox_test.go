@@ -1,0 +1,273 @@
+//go:build linux && (amd64 || arm64)
+
+package shell
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	if err := Reexec(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(125)
+	}
+	os.Exit(m.Run())
+}
+
+// confined is a workspace, a home folder with secrets, and a sandbox over them, all below a folder for temporary files that
+// may be written.
+type confined struct {
+	temp, root, home string
+	box              *Sandbox
+}
+
+func newConfined(t *testing.T) confined {
+	t.Helper()
+	if err := SandboxSupport(); err != nil {
+		t.Skip("no sandbox here:", err)
+	}
+	temp, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := confined{temp: temp, root: filepath.Join(temp, "work"), home: filepath.Join(temp, "home")}
+	for name, text := range map[string]string{
+		"work/a.txt": "a\n", "work/.git/hooks/pre-commit": "#!/bin/sh\n", "work/.git/config": "[core]\n", "work/.env": "TOKEN=hunter2\n",
+		"home/.ssh/id_rsa": "private\n", "home/.bashrc": "# mine\n", "home/notes": "mine\n", "other": "other\n",
+	} {
+		p := filepath.Join(temp, name)
+		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(p, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in := func(dir string, names ...string) (out []string) {
+		for _, n := range names {
+			out = append(out, filepath.Join(dir, n))
+		}
+		return out
+	}
+	c.box = &Sandbox{
+		Write:    []string{c.root, filepath.Join(temp, "tmp")},
+		ReadOnly: in(c.root, ".git/hooks", ".git/config", ".overt"),
+		Hidden:   append(in(c.root, ".env"), in(c.home, ".ssh", ".aws")...),
+	}
+	if err := os.Mkdir(filepath.Join(temp, "tmp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c confined) run(t *testing.T, command string) Outcome {
+	t.Helper()
+	env := Environ([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.home, "TMPDIR=" + filepath.Join(c.temp, "tmp")})
+	h, err := Start(Options{Command: command, Dir: c.root, Env: env, Sandbox: c.box})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.Go(context.Background(), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestSandboxLets(t *testing.T) {
+	c := newConfined(t)
+	for _, tt := range []struct{ command, want string }{
+		{"cat a.txt; pwd", "a\n" + c.root + "\n"},
+		{"echo new > b.txt && mkdir -p d/e && mv b.txt d/e && cat d/e/b.txt && ln d/e/b.txt h && rm -r d h", "new\n"},
+		{"echo t > $TMPDIR/t && cat $TMPDIR/t", "t\n"},
+		{"cat ~/notes", "mine\n"},
+		{"cat .git/hooks/pre-commit", "#!/bin/sh\n"},
+		{"echo x > .git/index && cat .git/index", "x\n"},
+		{"echo gone > /dev/null && head -c 3 /dev/zero | wc -c | tr -d ' '", "3\n"},
+		{"id -u", strconv.Itoa(os.Getuid()) + "\n"},
+		{"grep -c '^Cap\\(Inh\\|Prm\\|Eff\\|Bnd\\|Amb\\):.0000000000000000$' /proc/self/status", "5\n"},
+		{"exit 3", ""},
+	} {
+		o := c.run(t, tt.command)
+		if want := map[bool]int{true: 3}[tt.command == "exit 3"]; o.Exit != want || tt.want != "" && o.Head != tt.want {
+			t.Errorf("%s: exit %d, output %q; want %q", tt.command, o.Exit, o.Head, tt.want)
+		}
+	}
+}
+
+// What a sandbox forbids fails, and leaves everything as it was.
+func TestSandboxForbids(t *testing.T) {
+	c := newConfined(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	named, err := net.Listen("unix", filepath.Join(c.root, "sock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer named.Close()
+	sleeper := exec.Command("sleep", "1000")
+	if err := sleeper.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() }()
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	pid := func(s string) string { return strings.ReplaceAll(s, "PID", strconv.Itoa(sleeper.Process.Pid)) }
+
+	before := tree(t, c.temp)
+	for _, command := range []string{
+		"echo x > ../other",
+		"echo x >> ~/.bashrc",
+		"touch ~/new",
+		"touch /etc/overt-test /usr/overt-test /overt-test",
+		"cd .. && echo x > other",
+		"ln -s ../other link && echo x > link; s=$?; rm link; exit $s",
+		"ln ../other hard",
+		"mv ../other here; s=$?; rm -f here; exit $s",
+		"mv a.txt ../moved",
+		"rm -rf ../home/.ssh ../home/notes",
+		"chmod 777 ../other",
+		"echo x > .git/hooks/pre-commit",
+		"echo x > .git/hooks/new",
+		"echo x > .git/config",
+		"chmod +x .git/hooks/pre-commit",
+		"ln .git/config c && echo x >> c",
+		"mv .git .git2",
+		"mv .git/hooks .git/hooks2",
+		"rm -rf .git/hooks",
+		"cp a.txt n && mv n .git/config; s=$?; rm -f n; exit $s",
+		"cat .env",
+		"cat ~/.ssh/id_rsa",
+		"ls ~/.ssh",
+		"cat " + pid("/proc/PID/root") + c.home + "/.ssh/id_rsa",
+		"cat " + pid("/proc/PID/environ"),
+		pid("kill -9 PID"),
+		"umount ~/.ssh",
+		"umount .git/hooks",
+		"mount --bind / /mnt",
+		"mount -o remount,rw,bind /",
+		"unshare -Urm sh -c 'umount " + c.home + "/.ssh; cat " + c.home + "/.ssh/id_rsa'",
+		"unshare -Urm sh -c 'mount -o remount,rw,bind / ; echo x > ../other'",
+		"exec 3<>/dev/tcp/127.0.0.1/" + port,
+		"exec 3<>/dev/udp/192.0.2.1/53 && echo x >&3",
+		`python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect("sock")'`,
+		`python3 -c 'import socket; socket.socket(socket.AF_PACKET, socket.SOCK_RAW)'`,
+		`python3 -c 'import socket; socket.socket(socket.AF_VSOCK)'`,
+		`python3 -c 'import os; os.open("../other", os.O_WRONLY|os.O_TRUNC)'`,
+		`python3 -c 'import os; os.truncate("../other", 0)'`,
+		`python3 -c 'import os; os.utime("../other", (1, 1))'`,
+		"echo core > /proc/sys/kernel/core_pattern",
+		"sudo -n true",
+	} {
+		if o := c.run(t, command); o.Exit == 0 {
+			t.Errorf("%s: exit 0, output %q", command, o.Head)
+		}
+		if after := tree(t, c.temp); after != before {
+			t.Fatalf("%s changed something:\n%s\nbefore:\n%s", command, after, before)
+		}
+	}
+	if err := sleeper.Process.Signal(syscall.Signal(0)); err != nil {
+		t.Error("a process outside was ended:", err)
+	}
+}
+
+// What holds for root holds for anybody else: the rights that set up a sandbox come from elsewhere for them.
+func TestSandboxOfOthers(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("the other tests run as somebody else than root already")
+	}
+	dir, err := os.MkdirTemp("", "overt-sandbox-") // unlike those of t.TempDir, one that others reach
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.ReadFile("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := filepath.Join(dir, "test")
+	if err := os.WriteFile(bin, self, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(bin, "-test.run=TestSandbox(Lets|Forbids|Loopback)$", "-test.v")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir, "HOME="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	out, err := cmd.CombinedOutput()
+	if n := strings.Count(string(out), "--- PASS"); err != nil || n != 3 {
+		t.Errorf("as nobody: %v, %d of 3 passed:\n%s", err, n, out)
+	}
+}
+
+// A command may serve itself: what tests of servers do.
+func TestSandboxLoopback(t *testing.T) {
+	c := newConfined(t)
+	o := c.run(t, `python3 - <<'P'
+import socket, threading
+s = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=lambda: s.accept()[0].sendall(b"hello"), daemon=True).start()
+print(socket.create_connection(s.getsockname()).recv(5).decode())
+a, b = socket.socketpair()
+P`)
+	if o.Exit != 0 || o.Head != "hello\n" {
+		t.Errorf("exit %d, output %q", o.Exit, o.Head)
+	}
+}
+
+func BenchmarkSandbox(b *testing.B) {
+	if err := SandboxSupport(); err != nil {
+		b.Skip(err)
+	}
+	dir := b.TempDir()
+	for name, box := range map[string]*Sandbox{"bare": nil, "confined": {Write: []string{dir}, Hidden: []string{"/root/.ssh"}}} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				h, err := Start(Options{Command: ":", Dir: dir, Env: os.Environ(), Sandbox: box})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if o, err := h.Go(context.Background(), nil, nil); err != nil || o.Exit != 0 {
+					b.Fatal(o, err)
+				}
+			}
+		})
+	}
+}
+
+// tree writes down all files below a folder.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.Walk(dir, func(p string, info os.FileInfo, err error) error {
+		if err != nil {
+			return err
+		}
+		b.WriteString(p + " " + info.Mode().String())
+		if info.Mode().IsRegular() {
+			text, err := os.ReadFile(p)
+			if err != nil {
+				return err
+			}
+			b.WriteString(" " + info.ModTime().String() + " " + string(text))
+		}
+		b.WriteString("\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
