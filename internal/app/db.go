@@ -22,6 +22,7 @@ type (
 	DBBackup  = store.Saved
 
 	DBRestoring = store.RestoringError
+	DBUnread    = store.UnreadJournalError
 )
 
 // DB works on the files of a workspace's record, whatever condition they are in. Where nothing was ever recorded its errors

@@ -221,12 +221,21 @@ func (f *findings) restoring(err error) {
 	r, known := errors.AsType[*store.RestoringError](err)
 	switch {
 	case !known:
-		f.problem("doctor.restoring.unread", err).next("doctor.restoring.unread.next")
+		f.unreadRestore(err)
 	case r.Alive:
 		f.unknown("doctor.restoring.alive", r.From)
 	default:
 		f.problem("doctor.restoring", r.From).next("doctor.restoring.next")
 	}
+}
+
+// unreadRestore tells of a restore of which it is not known how far it came, in the words of every command.
+func (f *findings) unreadRestore(err error) {
+	if u, ok := errors.AsType[*store.UnreadJournalError](err); ok {
+		f.problem("db.unread", u.Path, u.Err).next("db.unread.hint")
+		return
+	}
+	f.problem("doctor.restoring.unread", err).next("doctor.restoring.unread.next")
 }
 
 // database tells what was seen of a file.

@@ -100,7 +100,12 @@ func dbStatusJSON(st *app.DBStatus) any {
 		Backups   []dbSaved    `json:"backups"`
 		Holder    *dbHolder    `json:"holder"`
 		Restoring string       `json:"restoring"` // the backup whose restoring was interrupted
-	}{Dir: st.Dir, Files: st.Files, Backups: []dbSaved{}, Restoring: st.Restoring}
+		Unread    string       `json:"unread"`    // why it is not known how far a restore came
+		Incoming  string       `json:"incoming"`  // the folder that a restore left which changed nothing
+	}{Dir: st.Dir, Files: st.Files, Backups: []dbSaved{}, Restoring: st.Restoring, Incoming: st.Incoming}
+	if st.Unread != nil {
+		out.Unread = st.Unread.Error()
+	}
 	for _, b := range st.Backups {
 		out.Backups = append(out.Backups, savedJSON(b))
 	}
@@ -166,6 +171,13 @@ func (p *program) showDB(st *app.DBStatus) error {
 	}
 	if st.Restoring != "" {
 		line("db.restoring", st.Restoring)
+	}
+	if u, ok := errors.AsType[*app.DBUnread](st.Unread); ok {
+		line("db.unread", u.Path, u.Err)
+		line("db.unread.hint")
+	}
+	if st.Incoming != "" {
+		line("db.incoming", st.Incoming)
 	}
 	return nil
 }

@@ -26,6 +26,7 @@ func (p *program) explain(err error) message {
 		conf      *config.Error
 		held      *session.HeldError
 		restoring *app.DBRestoring
+		unread    *app.DBUnread
 		ambiguous *trace.AmbiguousError
 		noCall    *trace.NoCallError
 		path      *fs.PathError
@@ -53,6 +54,8 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("db.restoring.now", restoring.From), p.say.Say("db.restoring.now.hint"), statusFailed}
 	case errors.As(err, &restoring):
 		return message{p.say.Say("db.restoring.left", restoring.From), p.say.Say("db.restoring.hint"), statusFailed}
+	case errors.As(err, &unread):
+		return message{p.say.Say("db.unread", unread.Path, unread.Err), p.say.Say("db.unread.hint"), statusFailed}
 	case errors.Is(err, session.ErrEmpty):
 		return message{p.say.Say("task.empty"), p.say.Say("task.empty.hint"), statusUsage}
 	case errors.Is(err, app.ErrNoRecord):

@@ -18,7 +18,24 @@ type journal struct {
 	In    []string `json:"in"`    // files that come in
 	Out   []string `json:"out"`   // files that are moved away
 	Bare  bool     `json:"bare"`  // the backup has lost its captures.db
+
+	Files  []ManifestFile `json:"files"`  // what comes in, as it was checked
+	Before []string       `json:"before"` // files that were there
 }
+
+// UnreadJournalError says that it can't be known how far a restore came.
+type UnreadJournalError struct {
+	Path string
+	Err  error
+}
+
+// Error implements error.
+func (e *UnreadJournalError) Error() string {
+	return fmt.Sprintf("how far a restore came can't be read from %s (%v); move that file away, then restore a backup: overt db restore BACKUP (overt db status lists them)", e.Path, e.Err)
+}
+
+// Unwrap gives the reason.
+func (e *UnreadJournalError) Unwrap() error { return e.Err }
 
 func (j *journal) write(dir string) error {
 	text, err := json.Marshal(j)
@@ -38,20 +55,115 @@ func (j *journal) write(dir string) error {
 	return errors.Join(syncFile(tmp), os.Rename(tmp, filepath.Join(dir, journalFile)), syncFolder(dir))
 }
 
-// readJournal reads what an interrupted restore left; nil: none was.
+// readJournal reads what an interrupted restore left; nil: none was. The error is an *[UnreadJournalError].
 func readJournal(dir string) (*journal, error) {
-	text, err := readPlain(filepath.Join(dir, journalFile), 1<<20)
+	path := filepath.Join(dir, journalFile)
+	text, err := readPlain(path, 1<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
 	j := &journal{}
-	if err := json.Unmarshal(text, j); err != nil {
-		return nil, fmt.Errorf("%s can't be read: %w", filepath.Join(dir, journalFile), err)
+	switch {
+	case err != nil:
+		err = reason(err)
+	case len(text) == 0:
+		err = errors.New("it is empty")
+	case json.Unmarshal(text, j) != nil || !j.sound(dir):
+		err = errors.New("it is not as a restore writes it")
+	}
+	if err != nil {
+		return nil, &UnreadJournalError{path, err}
 	}
 	return j, nil
+}
+
+// reason is what the system says of a file, without the file.
+func reason(err error) error {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	return err
+}
+
+// sound tells whether a journal names nothing but what a restore moves.
+func (j *journal) sound(dir string) bool {
+	names := []string{factsFile, capturesFile}
+	ours := func(list []string) bool {
+		return !slices.ContainsFunc(list, func(name string) bool { return !slices.Contains(names, name) })
+	}
+	described := func(name string) bool {
+		return slices.ContainsFunc(j.Files, func(f ManifestFile) bool { return f.Name == name })
+	}
+	return j.From != "" && filepath.Dir(j.Aside) == filepath.Join(dir, asideFolder) && slices.Contains(j.In, factsFile) &&
+		ours(j.In) && ours(j.Out) && !slices.ContainsFunc(j.In, func(name string) bool { return !described(name) })
+}
+
+// whole is an error unless what comes in is as it was checked, whether it is in place already or not.
+func (j *journal) whole(dir string) error {
+	for _, f := range j.Files {
+		path := filepath.Join(dir, incomingSpace, f.Name)
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			path = filepath.Join(dir, f.Name)
+		}
+		if err := f.same(path); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+	}
+	return nil
+}
+
+// undo makes the record what it was before; each step may have been done before.
+func (j *journal) undo(dir string) error {
+	in := filepath.Join(dir, incomingSpace)
+	if err := os.MkdirAll(in, 0o700); err != nil {
+		return err
+	}
+	for _, name := range j.Out {
+		if slices.Contains(j.In, name) && !slices.Contains(j.Before, name) {
+			if err := os.Rename(filepath.Join(dir, name), filepath.Join(in, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+			if err := moveBack(filepath.Join(j.Aside, name+suffix), filepath.Join(dir, name+suffix)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := errors.Join(syncFolder(dir), os.Remove(filepath.Join(dir, journalFile))); err != nil {
+		return err
+	}
+	os.Remove(j.Aside) // nothing is in it, as a rule
+	os.Remove(filepath.Join(dir, asideFolder))
+	return errors.Join(os.RemoveAll(in), syncFolder(dir))
+}
+
+// moveBack moves a file, if it is there, to where it was; of two names of one file, the other one goes.
+func moveBack(from, to string) error {
+	is, err := os.Lstat(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if was, err := os.Lstat(to); err == nil && os.SameFile(is, was) {
+		return os.Remove(from)
+	}
+	return os.Rename(from, to)
+}
+
+// leftover is the folder of a restore that died before it moved anything, which nobody needs; "": there is none. Only who has the
+// lease may remove it.
+func leftover(dir string) string {
+	in := filepath.Join(dir, incomingSpace)
+	if _, err := os.Lstat(in); err != nil {
+		return ""
+	}
+	if _, err := os.Lstat(filepath.Join(dir, journalFile)); !errors.Is(err, fs.ErrNotExist) {
+		return ""
+	}
+	return in
 }
 
 // unrestored is an error while a restore has not come to its end.

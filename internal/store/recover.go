@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"os"
 	"slices"
 
 	"overt/internal/event"
@@ -18,9 +19,14 @@ const (
 // batch: an outcome for every tool call without one (interrupted if it was started, skipped if not), call.failed of class
 // "interrupted" for a call to the model that was under way, void for an open question, and run.interrupted.
 //
+// What a restore that died before it moved anything was bringing in is removed.
+//
 // Before the batch, end is called with the recorded process group of each tool call that was started; it ends what is
 // still alive of the group and tells whether anything was.
 func (l *Lease) Recover(ctx context.Context, end func(event.Group) bool) ([]event.Fact, error) {
+	if path := leftover(l.s.dir); path != "" {
+		os.RemoveAll(path) // what stays is named by the status, and goes with what was set aside
+	}
 	any, err := l.s.facts.any(`SELECT 1 FROM run WHERE ended IS NULL LIMIT 1`)
 	if err != nil || !any {
 		return nil, err

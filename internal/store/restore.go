@@ -115,6 +115,12 @@ func restore(ctx context.Context, dir, backup string, force bool) (*Restored, er
 		}
 		return nil, err
 	}
+	if err := j.whole(dir); err != nil {
+		if undo := j.undo(dir); undo != nil {
+			return nil, fmt.Errorf("the copy that was to come in is damaged (%w), and the record could not be made what it was before; try again with overt db restore: %w", err, undo)
+		}
+		return nil, fmt.Errorf("the copy that was to come in was damaged (%w), so the record was made what it was before; restore it again with: overt db restore %s", err, j.From)
+	}
 	if err := j.finish(dir); err != nil {
 		return nil, fmt.Errorf("restore the record; it is not complete, finish it with overt db restore: %w", err)
 	}
@@ -222,12 +228,8 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 			if f.Name != file.name {
 				continue
 			}
-			sum, size, err := sumFile(filepath.Join(in, file.name))
-			if err == nil && (sum != f.SHA256 || size != f.Bytes) {
-				err = fmt.Errorf("%s of the backup is not as it was made: its size or SHA-256 is another one", file.name)
-			}
-			if err != nil {
-				return err
+			if err := f.same(filepath.Join(in, file.name)); err != nil {
+				return fmt.Errorf("%s of the backup is not as it was made: %w", file.name, err)
 			}
 		}
 		j.In = append(j.In, file.name)
@@ -249,11 +251,32 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 	j.In = slices.DeleteFunc(j.In, func(name string) bool { // what has nothing in it is not put in the place of what has
 		return slices.ContainsFunc(report.Files, func(f CheckedFile) bool { return f.Name == name && !f.Present })
 	})
+	for _, name := range j.In {
+		sum, size, err := sumFile(filepath.Join(in, name))
+		if err != nil {
+			return err
+		}
+		j.Files = append(j.Files, ManifestFile{Name: name, Bytes: size, SHA256: sum})
+	}
+	for _, file := range recordFiles() {
+		if _, err := os.Lstat(filepath.Join(dir, file.name)); err == nil {
+			j.Before = append(j.Before, file.name)
+		}
+	}
 	j.Out = slices.Clone(j.In)
 	if !slices.Contains(j.In, capturesFile) && !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, capturesFile), b.Record == filepath.Base(dir)) {
 		j.Out = append(j.Out, capturesFile)
 	}
 	return nil
+}
+
+// same is an error unless a file is the one that is described.
+func (f *ManifestFile) same(path string) error {
+	sum, size, err := sumFile(path)
+	if err == nil && (sum != f.SHA256 || size != f.Bytes) {
+		err = errors.New("its size or SHA-256 is another one")
+	}
+	return reason(err)
 }
 
 func copyFile(from, to string) (err error) {

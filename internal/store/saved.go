@@ -174,22 +174,25 @@ func PruneBackups(dir string, keep int, dry bool) ([]Saved, error) {
 	return gone, nil
 }
 
-// PruneAside removes what restores and new beginnings have set aside in a record's folder, and says which folders. With dry it only says
+// PruneAside removes what restores and new beginnings have set aside in a record's folder, and what a restore left that died before it
+// moved anything, and says which folders. With dry it only says
 // so. The caller holds the lease.
 func PruneAside(dir string, dry bool) (gone []string, err error) {
 	parent := filepath.Join(dir, asideFolder)
 	list, err := os.ReadDir(parent)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	var paths []string
 	for _, e := range list {
-		if !e.IsDir() {
-			continue
+		if e.IsDir() {
+			paths = append(paths, filepath.Join(parent, e.Name()))
 		}
-		path := filepath.Join(parent, e.Name())
+	}
+	if path := leftover(dir); path != "" {
+		paths = append(paths, path)
+	}
+	for _, path := range paths {
 		if !dry {
 			if err := os.RemoveAll(path); err != nil {
 				return gone, err

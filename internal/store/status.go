@@ -44,6 +44,8 @@ type Status struct {
 	Backups   []Saved    // the newest first
 	Holder    *HeldError // who is at work; nil: nobody
 	Restoring string     // the backup whose restoring was interrupted
+	Unread    error      // why it is not known how far a restore came, an *[UnreadJournalError]; nil: it is, or there was none
+	Incoming  string     // the folder that a restore left which died before it moved anything; "": none
 }
 
 // Inspect says how a record stands. It makes nothing, and a file that can't be read is said so. The error is
@@ -77,10 +79,14 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	if out.Backups, err = Backups(dir); err != nil {
 		return nil, err
 	}
-	if j, err := readJournal(dir); err == nil && j != nil {
+	j, unread := readJournal(dir)
+	if out.Unread = unread; j != nil {
 		out.Restoring = j.From
 	}
 	out.Holder, err = leaseHolder(dir)
+	if out.Holder == nil || out.Holder.What != "restore" {
+		out.Incoming = leftover(dir)
+	}
 	return out, err
 }
 
