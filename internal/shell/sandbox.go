@@ -12,7 +12,13 @@ type Sandbox struct {
 	Write    []string // folders in which it may write
 	ReadOnly []string // what of these it may not change, rename or replace
 	Hidden   []string // what it may not read
+	// Private are folders in which it may write what nobody else sees: caches, warm as they are outside, and no place from
+	// which something could get out. Where the kernel can't do that, they are read-only.
+	Private []Private
 }
+
+// Private is a folder and where that is kept what commands in the sandbox write there: a folder of its own, which exists.
+type Private struct{ Path, Store string }
 
 // ErrNoSandbox is what [SandboxSupport] gives on systems without one.
 var ErrNoSandbox = errors.New("there is no sandbox on this system")

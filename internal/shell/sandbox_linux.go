@@ -71,7 +71,8 @@ func (s *Sandbox) confine(cmd *exec.Cmd) error {
 	a.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC
 	// The one user is who it was. Others are nobody to it.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
-	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP} // kept by who is not root, until dropCapabilities
+	// What sets up the rest (for an overlay, its working folder), kept by who is not root until dropCapabilities.
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE}
 	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
 	return nil
 }
@@ -143,6 +144,11 @@ func (s *Sandbox) mount() error {
 			return err
 		}
 	}
+	for _, p := range s.Private {
+		if tree, err := overlay(p); err == nil {
+			layers = append(layers, layer{p.Path, tree})
+		}
+	}
 	for _, p := range s.ReadOnly {
 		tree, err := openTree(unix.AT_FDCWD, p, unix.AT_RECURSIVE)
 		if err == nil {
@@ -200,6 +206,35 @@ func openTree(dir int, path string, flags uint) (int, error) {
 
 func readOnly(tree int) error {
 	return unix.MountSetattr(tree, "", unix.AT_EMPTY_PATH|unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+}
+
+// overlay lays the store of a private folder over it (Documentation/filesystems/overlayfs.rst).
+func overlay(p Private) (tree int, err error) {
+	if strings.ContainsAny(p.Path+p.Store, ":,\\") {
+		return -1, errors.New("the name can't be given to an overlay")
+	}
+	dev, err := unix.Fsopen("overlay", unix.FSOPEN_CLOEXEC)
+	if err != nil {
+		return -1, err
+	}
+	defer unix.Close(dev)
+	for _, dir := range []string{"upper", "work"} {
+		if err := os.Mkdir(filepath.Join(p.Store, dir), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return -1, err
+		}
+	}
+	for key, value := range map[string]string{"lowerdir": p.Path, "upperdir": filepath.Join(p.Store, "upper"), "workdir": filepath.Join(p.Store, "work")} {
+		if err := unix.FsconfigSetString(dev, key, value); err != nil {
+			return -1, err
+		}
+	}
+	if err := unix.FsconfigSetFlag(dev, "userxattr"); err != nil { // the only ones that a user may set
+		return -1, err
+	}
+	if err := unix.FsconfigCreate(dev); err != nil {
+		return -1, err
+	}
+	return unix.Fsmount(dev, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID)
 }
 
 // blind is a file system with a folder and a file that nobody may open.
@@ -280,6 +315,9 @@ func (s *Sandbox) landlock() error {
 	}
 	for _, p := range s.Write {
 		rules = append(rules, landlock.RWDirs(p).WithRefer().IgnoreIfMissing())
+	}
+	for _, p := range s.Private {
+		rules = append(rules, landlock.RWDirs(p.Path).WithRefer().IgnoreIfMissing())
 	}
 	// Older kernels know fewer kinds of writing, which the mounts cover, and no scopes for signals. All in one: a second set
 	// of rules would deny what the first grants between folders.

@@ -42,7 +42,7 @@ func newConfined(t *testing.T) confined {
 	c := confined{temp: temp, root: filepath.Join(temp, "work"), home: filepath.Join(temp, "home")}
 	for name, text := range map[string]string{
 		"work/a.txt": "a\n", "work/.git/hooks/pre-commit": "#!/bin/sh\n", "work/.git/config": "[core]\n", "work/.env": "TOKEN=hunter2\n",
-		"home/.ssh/id_rsa": "private\n", "home/.bashrc": "# mine\n", "home/notes": "mine\n", "other": "other\n",
+		"home/.ssh/id_rsa": "private\n", "home/.bashrc": "# mine\n", "home/notes": "mine\n", "home/.cache/warm": "warm\n", "store/x": "", "other": "other\n",
 	} {
 		p := filepath.Join(temp, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -61,6 +61,7 @@ func newConfined(t *testing.T) confined {
 	c.box = &Sandbox{
 		Write:    []string{c.root, filepath.Join(temp, "tmp")},
 		ReadOnly: in(c.root, ".git/hooks", ".git/config", ".overt"),
+		Private:  []Private{{filepath.Join(c.home, ".cache"), filepath.Join(temp, "store")}},
 		Hidden:   append(in(c.root, ".env"), in(c.home, ".ssh", ".aws")...),
 	}
 	if err := os.Mkdir(filepath.Join(temp, "tmp"), 0o755); err != nil {
@@ -96,11 +97,19 @@ func TestSandboxLets(t *testing.T) {
 		{"id -u", strconv.Itoa(os.Getuid()) + "\n"},
 		{"grep -c '^Cap\\(Inh\\|Prm\\|Eff\\|Bnd\\|Amb\\):.0000000000000000$' /proc/self/status", "5\n"},
 		{"exit 3", ""},
+		{"cat ~/.cache/warm; echo cold > ~/.cache/warm; echo new > ~/.cache/new", "warm\n"},
+		{"cat ~/.cache/*; rm ~/.cache/warm", "new\ncold\n"},
+		{"ls ~/.cache", "new\n"},
 	} {
 		o := c.run(t, tt.command)
 		if want := map[bool]int{true: 3}[tt.command == "exit 3"]; o.Exit != want || tt.want != "" && o.Head != tt.want {
 			t.Errorf("%s: exit %d, output %q; want %q", tt.command, o.Exit, o.Head, tt.want)
 		}
+	}
+	names, err := os.ReadDir(filepath.Join(c.home, ".cache"))
+	text, err2 := os.ReadFile(filepath.Join(c.home, ".cache", "warm"))
+	if err != nil || err2 != nil || len(names) != 1 || string(text) != "warm\n" {
+		t.Error("a private folder was changed for others:", names, text, err, err2)
 	}
 }
 
@@ -125,6 +134,7 @@ func TestSandboxForbids(t *testing.T) {
 	_, port, _ := net.SplitHostPort(l.Addr().String())
 	pid := func(s string) string { return strings.ReplaceAll(s, "PID", strconv.Itoa(sleeper.Process.Pid)) }
 
+	c.run(t, ":") // makes the folders of the store
 	before := tree(t, c.temp)
 	for _, command := range []string{
 		"echo x > ../other",
@@ -252,6 +262,9 @@ func tree(t *testing.T, dir string) string {
 	t.Helper()
 	var b strings.Builder
 	err := filepath.Walk(dir, func(p string, info os.FileInfo, err error) error {
+		if strings.HasSuffix(p, "/store/work") {
+			return filepath.SkipDir // the kernel's own, closed to users
+		}
 		if err != nil {
 			return err
 		}
