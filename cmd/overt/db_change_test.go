@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestMigration: a record of an older program is kept before its form is changed, and a newer one is refused.
@@ -284,5 +286,72 @@ func TestUnreadRestore(t *testing.T) {
 	}
 	if r := p.run("db", "prune", "--aside").want(t, 0); !strings.Contains(r.out, in) || exists(in) {
 		t.Errorf("prune says %q", r.out)
+	}
+}
+
+// TestBadBackups: what is wrong with a folder among the backups is said in words, and what is restored all the same is looked at.
+func TestBadBackups(t *testing.T) {
+	p, dir := onRecord(t)
+	good := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
+	parent := filepath.Dir(good)
+	data, err := os.ReadFile(filepath.Join(good, "overt.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, manifest := range map[string]string{"a-none": "", "b-cut": "{", "c-folder": "/", "d-zero": "", "e-text": "\x1b[31m\xff"} {
+		path := filepath.Join(parent, name)
+		err := os.MkdirAll(path, 0o700)
+		switch {
+		case manifest == "/":
+			err = errors.Join(err, os.Mkdir(filepath.Join(path, "manifest.json"), 0o700))
+		case manifest != "":
+			err = errors.Join(err, os.WriteFile(filepath.Join(path, "manifest.json"), []byte(manifest), 0o600))
+		}
+		body := data
+		if name == "d-zero" {
+			body = nil
+		}
+		if err := errors.Join(err, os.WriteFile(filepath.Join(path, "overt.db"), body, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := p.run("db", "status").want(t, 0).out
+	for name, text := range map[string]string{"a-none": "it has no manifest.json", "b-cut": "its manifest.json is damaged", "e-text": "its manifest.json is damaged", "c-folder": "its manifest.json can't be read: "} {
+		found := false
+		for line := range strings.Lines(out) {
+			found = found || strings.Contains(line, name) && strings.Contains(line, text)
+		}
+		if !found {
+			t.Errorf("of %s status says %q", name, out)
+		}
+	}
+	if strings.Contains(out, "lstat") || strings.Contains(out, "JSON input") {
+		t.Errorf("status says %q", out)
+	}
+	before := files(t, dir)
+	r := p.run("db", "restore", "--force", filepath.Join(parent, "d-zero")).want(t, 1)
+	if !strings.Contains(r.err, "nothing was changed: overt.db of the backup is damaged: it is empty") || strings.Contains(r.err, "free some space") {
+		t.Errorf("a restore says %q", r.err)
+	}
+	if !maps.Equal(before, files(t, dir)) {
+		t.Error("something was changed")
+	}
+}
+
+// TestDamageIsHarmless: what a damaged file says of itself reaches no terminal as it is, and takes one line.
+func TestDamageIsHarmless(t *testing.T) {
+	p, dir := onRecord(t)
+	change(t, filepath.Join(dir, "overt.db"), func(data []byte) []byte {
+		return bytes.Replace(data, []byte("CREATE TABLE task ("), []byte("CREATE TABLE t\x1b]\n\xff("), 1)
+	})
+	query(t, filepath.Join(dir, "captures.db"), `PRAGMA ignore_check_constraints = 1`, `UPDATE capture SET call = CAST(x'1b5b33316dff0a6f766572742e64623a2066696e65' AS TEXT), url = 999 WHERE id = 1`)
+	for _, args := range [][]string{{"db", "check"}, {"db", "status"}, {"task", "list"}, {"db", "backup"}, {"db", "check", "--rebuild"}, {"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"}} {
+		r := p.run(args...)
+		if all := r.out + r.err; strings.ContainsAny(all, "\x1b") || !utf8.ValidString(all) || strings.Contains(all, "\novert.db: fine") {
+			t.Errorf("%s says %q", args, all)
+		}
+	}
+	if r := p.run("db", "check").want(t, 1); !strings.Contains(r.out, "^[") || !strings.Contains(r.out, "<FF>") {
+		t.Errorf("check says %q", r.out)
 	}
 }

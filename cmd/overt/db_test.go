@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"database/sql"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -169,6 +170,9 @@ func TestDamage(t *testing.T) {
 			if tt.name == "newer" {
 				next = "use that one or a newer one"
 			}
+			if tt.name == "foreign" && tt.file == "captures.db" {
+				next = "move captures.db away"
+			}
 			if !strings.Contains(r.out, tt.file) || !strings.Contains(r.out, tt.found) || !strings.Contains(r.err, next) {
 				t.Errorf("check says %q %q", r.out, r.err)
 			}
@@ -298,6 +302,9 @@ func TestCapturesOfAnotherWorkspace(t *testing.T) {
 	if r := p.run("db", "check").want(t, 1); !strings.Contains(r.out, text) || !strings.Contains(r.err, "no task can use the record like this") {
 		t.Errorf("check says %q %q", r.out, r.err)
 	}
+	if r := p.run("db", "check", "--rebuild").want(t, 1); !strings.Contains(r.err, "captures.db is not of this record, so the tables were not rebuilt; move it away") || strings.Contains(r.err, "restore") {
+		t.Errorf("a rebuild says %q", r.err)
+	}
 	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "it belongs to the record of another workspace; move it away") {
 		t.Errorf("status says %q", r.out)
 	}
@@ -334,6 +341,21 @@ func TestGone(t *testing.T) {
 				}
 			}
 			text := "overt.db is " + how
+			if err := os.Rename(backup, backup+"x"); err != nil {
+				t.Fatal(err)
+			}
+			hidden := filepath.Join(dir, "backups")
+			if err := os.Rename(hidden, hidden+"-elsewhere"); err != nil {
+				t.Fatal(err)
+			}
+			for _, args := range [][]string{{"db", "check"}, {"db", "check", "--rebuild"}, {"task", "list"}, {"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"}} {
+				if r := p.run(args...).want(t, 1); !strings.Contains(r.out+r.err, "there is no backup") || strings.Contains(r.out+r.err, "restore BACKUP") || strings.Contains(r.out+r.err, "lists backups") {
+					t.Errorf("%s says %q %q", args, r.out, r.err)
+				}
+			}
+			if err := errors.Join(os.Rename(hidden+"-elsewhere", hidden), os.Rename(backup+"x", backup)); err != nil {
+				t.Fatal(err)
+			}
 			before := files(t, dir)
 			r := p.run("db", "check").want(t, 1)
 			if !strings.Contains(r.out, text+", though 2 exchanges of it are kept; restore it with: overt db restore "+backup) {

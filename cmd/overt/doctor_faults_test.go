@@ -244,7 +244,7 @@ func TestDoctorFaultsOfRecords(t *testing.T) {
 			if err := os.Remove(filepath.Join(dir, "overt.db")); err != nil {
 				t.Fatal(err)
 			}
-		}, fault{check: "database", status: "problem", text: "overt.db is gone, though", next: "overt db status", exit: 1}},
+		}, fault{check: "database", status: "problem", text: "overt.db is gone, though", next: "overt db restore PATH", exit: 1}},
 		"of another record": {func(t *testing.T, dir string) {
 			does(t, sqlite(t, dir, "captures.db"), `PRAGMA user_version = 1`)
 		}, fault{check: "database", status: "problem", text: "captures.db belongs to the record of another workspace", next: "move it away", exit: 1}},
@@ -255,7 +255,7 @@ func TestDoctorFaultsOfRecords(t *testing.T) {
 			does(t, sqlite(t, dir, "overt.db"), `CREATE TABLE migration (name TEXT); INSERT INTO migration VALUES ('0001-users')`)
 		}, fault{check: "database", status: "problem", text: "overt.db is no file of overt's", next: "move it away", exit: 1}},
 		"an interrupted restore": {func(t *testing.T, dir string) {
-			if err := os.WriteFile(filepath.Join(dir, "restoring.json"), []byte(`{"from": "/b/1", "in": ["overt.db"], "out": ["overt.db"]}`), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "restoring.json"), []byte(`{"from": "/b/1", "aside": "/r/aside/a", "in": ["overt.db"], "out": ["overt.db"], "files": [{"name": "overt.db"}]}`), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, fault{check: "restoring", status: "problem", text: "restoring the record from /b/1 was interrupted", next: "overt db restore", exit: 1}},
@@ -263,7 +263,7 @@ func TestDoctorFaultsOfRecords(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "restoring.json"), nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-		}, fault{check: "restoring", status: "problem", text: "restoring.json can't be read", next: "move that file away", exit: 1}},
+		}, fault{check: "restoring", status: "problem", text: "how far a restore came can't be read from", next: "move that file away", exit: 1}},
 		"open to others": {func(t *testing.T, dir string) {
 			if err := os.Chmod(dir, 0o777); err != nil {
 				t.Fatal(err)

@@ -66,6 +66,12 @@ func existing(ctx context.Context, o store.Options) (*store.Store, error) {
 	return s, err
 }
 
+// HasBackup tells whether there is a backup beside the record that can be relied on.
+func (d *DB) HasBackup() bool {
+	list, err := store.Backups(d.dir)
+	return err == nil && len(list) > 0 && list[0].Problem == "" // those with a problem come last
+}
+
 // Copies lists the folders beside the record that hold it as it was, see [store.Copies]. Erasing does not reach them.
 func (d *DB) Copies() ([]string, error) { return store.Copies(d.dir) }
 
@@ -93,7 +99,10 @@ func (a *App) sayLost() {
 var ErrNotRestoring = store.ErrNotRestoring
 
 // ErrNotRebuildable says that more is wrong with a record than what can be made anew.
-var ErrNotRebuildable = errors.New("more than the tables that are made from the facts is damaged, so they were not rebuilt; restore a backup")
+var ErrNotRebuildable = errors.New("more than the tables that are made from the facts is damaged, so they were not rebuilt")
+
+// ErrForeignFile says that captures.db is not of the record.
+var ErrForeignFile = errors.New("captures.db is not of this record, so the tables were not rebuilt; move it away and try again (exchanges of before are then missing)")
 
 // ErrNewerRecord says that a newer program has written a record.
 var ErrNewerRecord = errors.New("the record was written by a newer overt, so its tables were not rebuilt; use that one or a newer one")
@@ -106,7 +115,7 @@ type DBRebuilt struct {
 }
 
 // Rebuild checks the record, and makes the tables of tasks, runs, calls and queued inputs anew where they are not what the
-// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong, or [ErrNewerRecord].
+// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong, [ErrNewerRecord], or [ErrForeignFile].
 func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
 	if out.Found, err = d.Check(ctx); err != nil || out.Found.OK() {
 		return out, err
@@ -114,6 +123,8 @@ func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
 	switch {
 	case out.Found.Newer():
 		return out, ErrNewerRecord
+	case out.Found.Strangers():
+		return out, ErrForeignFile
 	case !out.Found.Rebuildable():
 		return out, ErrNotRebuildable
 	}

@@ -211,7 +211,12 @@ func (d *doctor) databases(ctx context.Context, f *findings, dir string) {
 func (d *doctor) lost(ctx context.Context, f *findings, dir string) bool {
 	gone, is := errors.AsType[*store.LostError](store.Gone(ctx, dir))
 	if is {
-		f.problem("doctor.database.gone", gone).next("doctor.database.absent.next")
+		c := f.problem("doctor.database.gone", gone)
+		if len(gone.Backups) > 0 {
+			c.next("doctor.database.absent.next")
+		} else {
+			c.next("doctor.database.gone.next")
+		}
 	}
 	return is
 }
@@ -232,10 +237,10 @@ func (f *findings) restoring(err error) {
 // unreadRestore tells of a restore of which it is not known how far it came, in the words of every command.
 func (f *findings) unreadRestore(err error) {
 	if u, ok := errors.AsType[*store.UnreadJournalError](err); ok {
-		f.problem("db.unread", u.Path, u.Err).next("db.unread.hint")
+		f.problem("doctor.restoring.unread", u.Path, u.Err).next("db.unread.hint")
 		return
 	}
-	f.problem("doctor.restoring.unread", err).next("doctor.restoring.unread.next")
+	f.unknown("doctor.lease.unknown", err)
 }
 
 // database tells what was seen of a file.

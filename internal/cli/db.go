@@ -232,7 +232,7 @@ facts where only they are wrong, after a backup.`,
 			if asJSON {
 				err = p.writeJSON(report)
 			} else {
-				err = p.showReport(report)
+				err = p.showReport(db, report)
 			}
 			return exitStatus(checkStatus(report), err)
 		},
@@ -249,7 +249,8 @@ func checkStatus(r *app.DBReport) int {
 	return statusFailed
 }
 
-func (p *program) showReport(r *app.DBReport) error {
+// showReport says what a check found, and what to do about it.
+func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 	for _, f := range r.Files {
 		n := 0
 		for _, x := range r.Problems {
@@ -272,7 +273,7 @@ func (p *program) showReport(r *app.DBReport) error {
 		}
 		for _, x := range r.Problems {
 			if x.File == f.Name {
-				fmt.Fprintln(p.Out, visible(problemLine(x)))
+				fmt.Fprintln(p.Out, problemLine(x))
 			}
 		}
 	}
@@ -285,24 +286,28 @@ func (p *program) showReport(r *app.DBReport) error {
 	}
 	next := "db.check.damaged"
 	switch {
+	case r.Gone(): // the problem says what to do
+		return nil
 	case r.Newer():
 		next = "db.check.newer"
 	case r.Rebuildable():
 		next = "db.check.derived"
 	case r.Strangers():
 		next = "db.check.stranger"
+	case !db.HasBackup():
+		next = "db.check.no_backup"
 	}
 	fmt.Fprintln(p.Err, p.say.Say(next))
 	return nil
 }
 
-// problemLine is a problem in one line: where, then what.
+// problemLine is a problem in one line, harmless on a terminal: where, then what. A damaged file may say anything.
 func problemLine(x app.DBProblem) string {
 	where := []string{x.File}
 	if at := strings.TrimSpace(x.Table + " " + x.Row); at != "" {
 		where = append(where, at)
 	}
-	return strings.Join(where, ", ") + ": " + x.Detail
+	return visible(oneLine(strings.Join(where, ", ") + ": " + x.Detail))
 }
 
 func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
@@ -310,9 +315,9 @@ func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
 	switch {
 	case errors.Is(err, app.ErrNoRecord):
 		return p.nothing(asJSON)
-	case errors.Is(err, app.ErrNotRebuildable), errors.Is(err, app.ErrNewerRecord):
+	case errors.Is(err, app.ErrNotRebuildable), errors.Is(err, app.ErrForeignFile), errors.Is(err, app.ErrNewerRecord):
 		if !asJSON {
-			p.showReport(done.Found)
+			p.showReport(db, done.Found)
 		}
 		return err
 	case err != nil:
@@ -320,13 +325,13 @@ func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
 	case asJSON:
 		err = p.writeJSON(done)
 	case done.Backup == nil:
-		err = p.showReport(done.Found)
+		err = p.showReport(db, done.Found)
 	default:
 		for _, x := range done.Found.Problems {
-			fmt.Fprintln(p.Out, visible(problemLine(x)))
+			fmt.Fprintln(p.Out, problemLine(x))
 		}
 		fmt.Fprintln(p.Out, visible(p.say.Say("db.rebuilt", done.Backup.Path)))
-		err = p.showReport(done.After)
+		err = p.showReport(db, done.After)
 	}
 	last := done.Found
 	if done.After != nil {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"overt/internal/policy"
 )
@@ -14,12 +15,14 @@ func visible(s string) string { return spell(s, control) }
 func exposed(s string) string { return spell(s, policy.Hidden) }
 
 func spell(s string, hidden func(rune) bool) string {
-	if !strings.ContainsFunc(s, hidden) {
+	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
+	for i, r := range s {
 		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(r)): // a byte that is no text
+			fmt.Fprintf(&b, "<%02X>", s[i])
 		case !hidden(r):
 			b.WriteRune(r)
 		case r < 0x20:

@@ -182,7 +182,7 @@ func (c *checking) all(d *database) error {
 		return err
 	}
 	if form.foreign {
-		c.add(ProblemNotOurs, "", nil, "it has no table of ours")
+		c.add(ProblemNotOurs, "", nil, foreignText)
 		return nil
 	}
 	if err := c.phase("migration", func() error { return c.steps(d, form.missing) }); err != nil {

@@ -63,7 +63,7 @@ func TestGlance(t *testing.T) {
 // TestGlanceAtARestore: one that was interrupted is seen, and one that is under way is told apart.
 func TestGlanceAtARestore(t *testing.T) {
 	dir := wholeRecord(t)
-	if err := os.WriteFile(filepath.Join(dir, "restoring.json"), []byte(`{"from": "/b/1", "in": ["overt.db"], "out": ["overt.db"]}`), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "restoring.json"), []byte(`{"from": "/b/1", "aside": "/r/aside/a", "in": ["overt.db"], "out": ["overt.db"], "files": [{"name": "overt.db"}]}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var restoring *store.RestoringError

@@ -68,12 +68,13 @@ func readJournal(dir string) (*journal, error) {
 		err = reason(err)
 	case len(text) == 0:
 		err = errors.New("it is empty")
-	case json.Unmarshal(text, j) != nil || !j.sound(dir):
+	case json.Unmarshal(text, j) != nil || !j.sound():
 		err = errors.New("it is not as a restore writes it")
 	}
 	if err != nil {
 		return nil, &UnreadJournalError{path, err}
 	}
+	j.Aside = filepath.Join(dir, asideFolder, filepath.Base(j.Aside)) // the folder of the record may have been moved
 	return j, nil
 }
 
@@ -86,7 +87,7 @@ func reason(err error) error {
 }
 
 // sound tells whether a journal names nothing but what a restore moves.
-func (j *journal) sound(dir string) bool {
+func (j *journal) sound() bool {
 	names := []string{factsFile, capturesFile}
 	ours := func(list []string) bool {
 		return !slices.ContainsFunc(list, func(name string) bool { return !slices.Contains(names, name) })
@@ -94,7 +95,7 @@ func (j *journal) sound(dir string) bool {
 	described := func(name string) bool {
 		return slices.ContainsFunc(j.Files, func(f ManifestFile) bool { return f.Name == name })
 	}
-	return j.From != "" && filepath.Dir(j.Aside) == filepath.Join(dir, asideFolder) && slices.Contains(j.In, factsFile) &&
+	return j.From != "" && filepath.Base(filepath.Dir(j.Aside)) == asideFolder && slices.Contains(j.In, factsFile) &&
 		ours(j.In) && ours(j.Out) && !slices.ContainsFunc(j.In, func(name string) bool { return !described(name) })
 }
 

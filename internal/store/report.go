@@ -21,6 +21,9 @@ const (
 	ProblemExchange   = "exchange"   // what is kept of an exchange is not what the fact says
 )
 
+// foreignText says of a sound database that it is another program's.
+const foreignText = "it has no table of ours"
+
 // Problem is one thing that is wrong with a record.
 type Problem struct {
 	Code   string `json:"code"`
@@ -75,7 +78,20 @@ func (r *Report) Newer() bool {
 	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.Code == ProblemNewer })
 }
 
-// Strangers tells whether nothing is wrong but that the files do not belong together.
+// Strangers tells whether captures.db is of another record, or none of ours, and nothing else is wrong but what can be made anew: it can
+// be moved away.
 func (r *Report) Strangers() bool {
-	return len(r.Problems) == 1 && r.Problems[0].Code == ProblemStranger
+	strange := false
+	for _, p := range r.Problems {
+		switch {
+		case p.File == capturesFile && (p.Code == ProblemStranger || p.Code == ProblemNotOurs && p.Detail == foreignText):
+			strange = true
+		case p.Code != ProblemProjection:
+			return false
+		}
+	}
+	return strange
 }
+
+// Gone tells whether overt.db is gone or empty, which leaves nothing else to be told.
+func (r *Report) Gone() bool { return len(r.Problems) == 1 && r.Problems[0].Code == ProblemAbsent }

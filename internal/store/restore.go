@@ -235,6 +235,9 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 		j.In = append(j.In, file.name)
 	}
 	report, err := check(ctx, in, checkContent)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s of the backup is damaged: it is empty", factsFile)
+	}
 	if err != nil {
 		return err
 	}

@@ -29,12 +29,13 @@ type Saved struct {
 func loadBackup(path string) Saved {
 	out := Saved{Path: path, Name: filepath.Base(path)}
 	text, err := readPlain(filepath.Join(path, manifestFile), 1<<20)
-	if err == nil {
-		err = json.Unmarshal(text, &out.Manifest)
-	}
 	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		out.Problem = "it has no " + manifestFile
 	case err != nil:
-		out.Manifest, out.Problem = Manifest{}, err.Error()
+		out.Problem = fmt.Sprintf("its %s can't be read: %v", manifestFile, reason(err))
+	case json.Unmarshal(text, &out.Manifest) != nil:
+		out.Manifest, out.Problem = Manifest{}, "its "+manifestFile+" is damaged"
 	case out.Form != manifestForm:
 		out.Problem = fmt.Sprintf("its manifest has the form %d, which only a newer program knows", out.Form)
 	case !slices.ContainsFunc(out.Files, func(f ManifestFile) bool { return f.Name == factsFile }):
