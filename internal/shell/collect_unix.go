@@ -23,18 +23,22 @@ const (
 // collector reads what a command writes into a keeper.
 type collector struct {
 	out *os.File // a pipe that does not block
-	to  *keeper
+	to  io.Writer
 	buf []byte
 }
 
 // all reads until nobody holds the output any more; or, once the deadline of the pipe has been set because the command
-// and its group have ended, until what they wrote has been read. It tells whether somebody holds it still.
-func (c *collector) all(group int) (open bool) {
+// and its group have ended, until what they wrote has been read. It tells whether somebody holds it still. lasting says that the
+// group may go on.
+func (c *collector) all(group int, lasting bool) (open bool) {
 	c.buf = make([]byte, 32<<10)
 	for {
 		n, err := c.out.Read(c.buf)
 		_, _ = c.to.Write(c.buf[:n])
 		if errors.Is(err, os.ErrDeadlineExceeded) {
+			if lasting {
+				group = 0
+			}
 			return c.rest(group)
 		}
 		if err != nil {
@@ -51,7 +55,7 @@ func (c *collector) rest(group int) (open bool) {
 	for {
 		n, err := c.look()
 		if n == 0 && err == nil {
-			if silent && members(group) == 0 {
+			if silent && (group == 0 || members(group) == 0) {
 				return true
 			}
 			empty = true

@@ -4,3 +4,6 @@ package shell
 
 // Drain is for tests of what is only used inside.
 const Drain = drain
+
+// UseSh makes a session one of a plain sh.
+func (s *Session) UseSh(path string) { s.sh = path }

@@ -5,6 +5,7 @@ package shell
 import (
 	"context"
 	"io"
+	"time"
 )
 
 // Held is a command that has been started and has run nothing yet. There are none on this system.
@@ -12,6 +13,19 @@ type Held struct{}
 
 // Start gives [ErrUnsupported].
 func Start(Options) (*Held, error) { return nil, ErrUnsupported }
+
+// Start gives [ErrUnsupported].
+func (*Session) Start(Options) (*Held, error) { return nil, ErrUnsupported }
+
+// Trace does nothing.
+func (*Held) Trace(string) {}
+
+// Background gives [ErrUnsupported].
+func (*Held) Background(context.Context, time.Duration, func(string)) (Outcome, error) {
+	return Outcome{}, ErrUnsupported
+}
+
+func shellPath() string { return "" }
 
 // Group names no group.
 func (*Held) Group() Group { return Group{} }

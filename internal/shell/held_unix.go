@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -35,67 +34,140 @@ type Held struct {
 	word    *os.File // our end of descriptor 3
 	out     *os.File // our end of the output pipe
 	used    bool
+
+	// Of a command of a session:
+	session *Session
+	lasting
 }
+
+// lasting is what a command of a session has beside.
+type lasting struct {
+	command string
+	bash    bool
+	sheet   *sheet
+	life    *os.File // our end of a pipe that whoever is left of the command holds open
+	frame   string
+	trace   string
+}
+
+// Trace says which traceparent (W3C Trace Context) the command gets, before it is let go; only one of a session does.
+func (h *Held) Trace(parent string) { h.trace = parent }
 
 // Start starts the command held. The error is one line: the folder does not exist, no shell was found, the text is too
 // long or holds a NUL byte.
-func Start(o Options) (*Held, error) {
+func Start(o Options) (*Held, error) { return start(o, nil) }
+
+// Start starts a command held, with what the session knows now. Of the options Env does not count, and Dir only if it is
+// not empty: then the session moves there first.
+func (s *Session) Start(o Options) (*Held, error) {
+	if o.Dir != "" {
+		s.Move(o.Dir)
+	}
+	return start(o, s)
+}
+
+func start(o Options, s *Session) (*Held, error) {
 	switch {
 	case len(o.Command) > maxCommand:
 		return nil, fmt.Errorf("the command has %d bytes; at most %d can be run. Write a script file and run that", len(o.Command), maxCommand)
 	case !valid(o.Command):
 		return nil, errors.New("the command holds a NUL byte")
 	}
-	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
-		return nil, fmt.Errorf("the folder %s does not exist", o.Dir)
-	}
 	timeout := o.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	h := &Held{timeout: min(timeout, MaxTimeout)}
-	if err := h.launch(o); err != nil {
+	h := &Held{timeout: min(timeout, MaxTimeout), session: s}
+	h.command = o.Command
+	var at remembered
+	if s != nil {
+		at = s.snapshot()
+		o.Dir, o.Env = at.dir, at.env
+	}
+	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
+		return nil, fmt.Errorf("the folder %s does not exist", o.Dir)
+	}
+	err := h.launch(o, at)
+	if err != nil {
+		h.close()
 		return nil, fmt.Errorf("start the shell: %v", err)
 	}
 	return h, nil
 }
 
-func (h *Held) launch(o Options) error {
-	wordR, wordW, err := os.Pipe()
-	if err != nil {
-		return err
-	}
-	outR, outW, err := os.Pipe()
-	if err != nil {
-		wordR.Close()
-		wordW.Close()
-		return err
-	}
+func (h *Held) launch(o Options, at remembered) error {
 	sh, mark := shellPath(), rand.Text()
-	h.cmd = &exec.Cmd{
-		Path: sh, Args: []string{sh, "-c", gate, sh, o.Command}, Dir: o.Dir, Env: append(quiet(o.Env), marker+"="+mark),
-		Stdout: outW, Stderr: outW, ExtraFiles: []*os.File{wordR}, SysProcAttr: attributes(),
+	if h.session != nil {
+		sh = h.session.sh
 	}
-	if o.Sandbox != nil {
-		err = o.Sandbox.confine(h.cmd)
+	h.cmd = &exec.Cmd{Path: sh, Args: []string{sh, "-c", gate, sh, o.Command}, Dir: o.Dir, Env: append(quiet(o.Env), marker+"="+mark), SysProcAttr: attributes()}
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	pipe := func(ours **os.File, write bool) (*os.File, error) {
+		r, w, err := os.Pipe()
+		if err != nil {
+			return nil, err
+		}
+		if write {
+			r, w = w, r
+		}
+		*ours = r
+		theirs = append(theirs, w)
+		return w, nil
 	}
-	if err == nil {
-		err = h.cmd.Start()
-	}
-	wordR.Close()
-	outW.Close()
+	word, err := pipe(&h.word, true)
 	if err != nil {
-		wordW.Close()
-		outR.Close()
 		return err
 	}
-	h.word, h.out, h.group = wordW, outR, identify(h.cmd.Process.Pid, mark)
+	out, err := pipe(&h.out, false)
+	if err != nil {
+		return err
+	}
+	h.cmd.Stdout, h.cmd.Stderr, h.cmd.ExtraFiles = out, out, []*os.File{word}
+	if h.session != nil {
+		h.bash, h.frame = strings.HasSuffix(sh, "/bash"), rand.Text()
+		h.cmd.Args[2] = lastingSh
+		if h.bash {
+			h.cmd.Args[2] = lastingBash
+		}
+		if h.sheet, err = newSheet(); err != nil {
+			return err
+		}
+		restore, err := letter(at.restore)
+		if err != nil {
+			return err
+		}
+		theirs = append(theirs, restore)
+		life, err := pipe(&h.life, false)
+		if err != nil {
+			return err
+		}
+		h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, restore, h.sheet.end(), life)
+	}
+	if err := h.cmd.Start(); err != nil {
+		return err
+	}
+	if h.sheet != nil {
+		h.sheet.started()
+	}
+	h.group = identify(h.cmd.Process.Pid, mark)
 	return nil
 }
 
-// quiet leaves out the variables that make a shell run a file before anything else: nothing runs before the word to go.
-func quiet(env []string) []string {
-	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "BASH_ENV=") || strings.HasPrefix(kv, "ENV=") })
+// close closes our ends of everything.
+func (h *Held) close() {
+	for _, f := range []*os.File{h.word, h.out, h.life} {
+		if f != nil {
+			f.Close()
+		}
+	}
+	if h.sheet != nil {
+		h.sheet.close()
+	}
 }
 
 func valid(s string) bool {
@@ -128,8 +200,7 @@ func (h *Held) Release() {
 	h.used = true
 	_ = syscall.Kill(-h.cmd.Process.Pid, syscall.SIGKILL)
 	_ = h.cmd.Wait()
-	h.word.Close()
-	h.out.Close()
+	h.close()
 }
 
 // Go lets the command run and waits for its end. show gets cleaned output as it arrives, whole all of it as it was
@@ -145,31 +216,80 @@ func (h *Held) Go(ctx context.Context, show func(text string), whole io.Writer) 
 	}
 	h.used = true
 	began := time.Now()
-	defer h.out.Close()
-
-	kept := newKeeper(show, whole)
-	read, open := make(chan struct{}), false
-	go func() {
-		defer close(read)
-		open = (&collector{out: h.out, to: kept}).all(h.cmd.Process.Pid)
-	}()
-	ended := make(chan error, 1)
-	_, _ = h.word.WriteString("go\n") // fails only if the gate was killed, and then its status says so
-	h.word.Close()
-	go func() { ended <- h.cmd.Wait() }()
-
-	o, err := h.await(ctx, ended, read)
-	left := endLeft(h.cmd.Process.Pid)
-	if o.TimedOut || o.Cancelled {
-		endMarked(h.group)
-	} else {
-		o.Left = left
-	}
-	_ = h.out.SetReadDeadline(time.Now())
-	<-read
-	o.Open, o.Output = open, kept.end()
+	r := h.let(show, whole)
+	o, err := h.await(ctx, r.ended, r.read)
+	o = h.finish(o, r)
 	o.Took = time.Since(began)
 	return o, err
+}
+
+// running is a command that was let go.
+type running struct {
+	kept  *keeper
+	read  chan struct{} // closed once the output has been read
+	open  *bool         // of the collector; to be read after read is closed
+	ended chan error
+}
+
+func (h *Held) let(show func(string), whole io.Writer) running {
+	r := running{newKeeper(show, whole), make(chan struct{}), new(bool), make(chan error, 1)}
+	go func() {
+		defer close(r.read)
+		*r.open = (&collector{out: h.out, to: r.kept}).all(h.cmd.Process.Pid, h.session != nil)
+	}()
+	word := "go\n"
+	if h.session != nil {
+		word = strings.TrimSpace("go "+h.frame+" "+h.trace) + "\n"
+	}
+	_, _ = h.word.WriteString(word) // fails only if the gate was killed, and then its status says so
+	h.word.Close()
+	go func() { r.ended <- h.cmd.Wait() }()
+	return r
+}
+
+// finish makes the outcome of a command whose leader has ended: its state is taken, and what is left of it is ended or
+// becomes a job.
+func (h *Held) finish(o Outcome, r running) Outcome {
+	forced := o.TimedOut || o.Cancelled
+	if forced || h.session == nil {
+		left := endLeft(h.cmd.Process.Pid)
+		if forced {
+			endMarked(h.group)
+		} else {
+			o.Left = left
+		}
+	}
+	_ = h.out.SetReadDeadline(time.Now())
+	<-r.read
+	o.Open, o.Output = *r.open, r.kept.end()
+	if h.session == nil {
+		h.close()
+		return o
+	}
+	o.Lost = !h.session.take(h.sheet.read(), h.frame, h.bash)
+	if !forced && h.lingers() {
+		o.Open = false
+		o.Job = h.session.adopt(h)
+		return o
+	}
+	h.close()
+	return o
+}
+
+// lingers tells whether something of the command goes on: it has life open, or is in the group.
+func (h *Held) lingers() bool {
+	_ = h.life.SetReadDeadline(time.Now().Add(drain))
+	b := make([]byte, 512)
+	for {
+		_, err := h.life.Read(b)
+		switch {
+		case err == nil: // nobody is meant to write there
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return true
+		default:
+			return syscall.Kill(-h.group.ID, 0) == nil && members(h.group.ID) > 0
+		}
+	}
 }
 
 // await waits for the leader's end, or ends the group.

@@ -2,11 +2,13 @@ package shell
 
 import (
 	"io"
+	"sync"
 	"unicode/utf8"
 )
 
 // keeper takes what a command writes and keeps both ends of the cleaned text. Its size does not grow with the output.
 type keeper struct {
+	mu    sync.Mutex
 	clean cleaner
 	show  func(string)
 	whole io.Writer
@@ -24,8 +26,17 @@ func newKeeper(show func(string), whole io.Writer) *keeper {
 	return k
 }
 
+// soFar gives what was kept up to now, while more may come.
+func (k *keeper) soFar() Output {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.output()
+}
+
 // Write implements io.Writer; it never fails.
 func (k *keeper) Write(p []byte) (int, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.total += int64(len(p))
 	if room := 2*keptEach*utf8.UTFMax + 1 - len(k.first); room > 0 {
 		k.first = append(k.first, p[:min(len(p), room)]...)
@@ -62,7 +73,13 @@ func (k *keeper) take(text string) {
 
 // end gives what was kept: all of it up to twice keptEach characters, else the first and the last keptEach.
 func (k *keeper) end() Output {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.clean.flush()
+	return k.output()
+}
+
+func (k *keeper) output() Output {
 	if k.after == 0 {
 		head := string(k.head)
 		return Output{Head: head, Total: k.total, Exact: head == string(k.first)}

@@ -61,6 +61,8 @@ type Outcome struct {
 	Cancelled bool   // the context ended, and the group was ended
 	Left      int    // processes that the command had left behind, and that were ended
 	Open      bool   // a process outside the group holds the output still; what it writes from now on is not in Output
+	Lost      bool   // of a session: the shell was ended before it could leave its state, so that before it holds still
+	Job       *Job   // of a session: what goes on running
 	Output
 	Took time.Duration
 }
@@ -88,11 +90,16 @@ func Environ(base []string) []string {
 	out := make([]string, 0, len(base)+len(set))
 	for _, kv := range base {
 		name, _, ok := strings.Cut(kv, "=")
-		upper := strings.ToUpper(name)
-		if !ok || ours[name] || strings.HasPrefix(upper, "OVERT_") || strings.HasSuffix(upper, "_API_KEY") {
+		if !ok || ours[name] || scrubbed(name) {
 			continue
 		}
 		out = append(out, kv)
 	}
 	return append(out, set...)
+}
+
+// scrubbed names the variables that no command gets.
+func scrubbed(name string) bool {
+	upper := strings.ToUpper(name)
+	return strings.HasPrefix(upper, "OVERT_") || strings.HasSuffix(upper, "_API_KEY")
 }

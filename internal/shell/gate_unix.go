@@ -1,0 +1,43 @@
+//go:build unix
+
+package shell
+
+// Descriptors of the gate of a lasting shell: it waits at 3, reads its state from 4, and moves 5 and 6 out of the way of
+// what commands do with descriptors of their own. What it leaves of its state goes to the sheet; whoever is left of the
+// command holds life open.
+const (
+	bashSheet, bashLife = "187", "188"
+	shSheet, shLife     = "8", "9" // a plain sh knows no higher ones
+)
+
+// lastingBash is the gate of a lasting bash, in one line like [gate].
+//
+// The state is written when the shell ends, whatever ends it, by __overt_end, the first thing in the trap on EXIT. The
+// function named trap puts it before what the command itself sets there. __overt_end begins by taking away a function
+// named builtin: in POSIX mode, which an assignment switches on, nothing can stand before unset. Reading BASH_ALIASES
+// fills it. What frames the state, a random word, arrives only with the word to go.
+const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashLife + `>&6 6>&-; ` +
+	`__overt_end() { __overt_s=$? __overt_b=$BASHOPTS __overt_o=$SHELLOPTS __overt_a=${#BASH_ALIASES[@]}; ` +
+	`POSIXLY_CORRECT=1; \unset -f builtin; \unset POSIXLY_CORRECT; builtin set +eux; ` +
+	`{ builtin printf '%s\0' "$__overt_w" "$__overt_o" "$__overt_b"; builtin umask; builtin printf '\0'; builtin pwd -P; builtin printf '\0'; ` +
+	`(( $# )) && builtin printf ' %q' "$@"; builtin printf '\0'; builtin declare -p; builtin printf '\0'; ` +
+	`builtin unset -f __overt_end trap; builtin declare -fp; builtin printf '\0%s\0' "$__overt_w"; } >&` + bashSheet + `; return "$__overt_s"; }; ` +
+	`__overt_t='{ \__overt_end "$@"; } 2>/dev/null'; ` +
+	`trap() { if [[ $# == 0 || $1 == -p* ]]; then local __overt_x=$(builtin trap "$@"); __overt_x=${__overt_x/"trap -- '$__overt_t' EXIT"}; ` +
+	`__overt_x=${__overt_x/"$__overt_t"$'\n'}; [[ -z $__overt_x ]] || builtin printf '%s\n' "${__overt_x#$'\n'}"; return 0; fi; ` +
+	`builtin trap "$@" || return; (( BASH_SUBSHELL )) && return 0; [[ $1 == -- ]] && shift; [[ $# == 0 || $1 == -[lP]* ]] && return 0; ` +
+	`local __overt_x=$1 __overt_y; [[ $# == 1 || $1 == - || $1 == [0-9]* ]] && __overt_x=; ` +
+	`for __overt_y; do case $__overt_y in 0|[Ee][Xx][Ii][Tt]|[Ss][Ii][Gg][Ee][Xx][Ii][Tt]) builtin trap -- "$__overt_t"$'\n'"$__overt_x" EXIT;; esac; done; return 0; }; ` +
+	`builtin trap "$__overt_t" EXIT; __overt_l='set --;'; builtin . /dev/fd/4 2>/dev/null; ` +
+	`builtin read -r __overt_x __overt_w __overt_y <&3 && [[ $__overt_x == go ]] || builtin exit 125; builtin exec 3<&- 4<&-; ` +
+	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin unset __overt_x __overt_y; builtin eval "$__overt_l$1"`
+
+// lastingSh is the same for a plain sh, where functions can't be read, and a trap of the command's own takes the place of
+// ours; then the state is written only where the command gets to its end.
+const lastingSh = `exec ` + shSheet + `>&5 5>&- ` + shLife + `>&6 6>&-; ` +
+	`__overt_d=; __overt_end() { __overt_s=$?; [ "$__overt_d" ] && return "$__overt_s"; __overt_d=1; __overt_o=$(set +o); set +eux; ` +
+	`{ printf '%s\0' "$__overt_w" "$__overt_o" ""; umask; printf '\0'; pwd -P; printf '\0\0'; export -p; printf '\0'; set; printf '\0'; alias; ` +
+	`printf '\0%s\0' "$__overt_w"; } >&` + shSheet + `; return "$__overt_s"; }; ` +
+	`trap '{ __overt_end; } 2>/dev/null' 0; __overt_l='set --;'; . /dev/fd/4 2>/dev/null; ` +
+	`read -r __overt_x __overt_w __overt_y <&3 && [ "$__overt_x" = go ] || exit 125; exec 3<&- 4<&-; ` +
+	`[ "$__overt_y" ] && export TRACEPARENT="$__overt_y"; unset __overt_x __overt_y; eval "$__overt_l$1"; { __overt_end; } 2>/dev/null; exit "$__overt_s"`

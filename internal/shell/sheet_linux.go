@@ -1,0 +1,71 @@
+package shell
+
+import (
+	"io"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// maxSheet bounds, in bytes, what a shell may leave of its state.
+const maxSheet = 4 << 20
+
+// sheet is memory that a shell writes what is left of its state to. It has no name and never is on a disk; it can't grow.
+type sheet struct{ file *os.File }
+
+func newSheet() (*sheet, error) {
+	f, err := memory("overt-state")
+	if err != nil {
+		return nil, err
+	}
+	if err = f.Truncate(maxSheet); err == nil {
+		_, err = unix.FcntlInt(f.Fd(), unix.F_ADD_SEALS, unix.F_SEAL_GROW|unix.F_SEAL_SHRINK)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &sheet{f}, nil
+}
+
+// end is what the shell writes to.
+func (s *sheet) end() *os.File { return s.file }
+
+// started does nothing: nothing is read before the end.
+func (s *sheet) started() {}
+
+// read gives what was written, once the shell has ended.
+func (s *sheet) read() []byte {
+	n, err := s.file.Seek(0, io.SeekCurrent) // the shell's place in the file is ours too
+	if err != nil || n > maxSheet {
+		return nil
+	}
+	data := make([]byte, n)
+	if _, err := s.file.ReadAt(data, 0); err != nil {
+		return nil
+	}
+	return data
+}
+
+func (s *sheet) close() { s.file.Close() }
+
+// letter is a file that a shell reads a text from; it never is on a disk.
+func letter(text string) (*os.File, error) {
+	f, err := memory("overt-letter")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.WriteAt([]byte(text), 0); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func memory(name string) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, os.NewSyscallError("memfd_create", err)
+	}
+	return os.NewFile(uintptr(fd), name), nil
+}
