@@ -248,7 +248,8 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 
 // rules is what is in force.
 func (a *App) rules() policy.Rules {
-	return policy.Rules{Profile: policy.Profile(a.o.Config.Permission.Value), List: a.list}
+	profile := policy.Profile(a.o.Config.Permission.Value)
+	return policy.Rules{Profile: profile, List: a.list, Sandbox: profile == policy.Auto && a.o.Config.Sandbox && shell.SandboxSupport() == nil}
 }
 
 func (a *App) set(task string) (*tool.Set, error) {
@@ -262,7 +263,8 @@ func (a *App) set(task string) (*tool.Set, error) {
 	}
 	s, err := tool.NewSet(builtin.Core(builtin.Options{
 		Tree: a.tree, Env: shell.Environ(withoutSecrets(a.o.Env, a.o.Config)), Rules: a.rules,
-		Output: func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
+		Confine: a.newBox().sandbox,
+		Output:  func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
 	})...)
 	if err == nil {
 		a.tools[task] = s

@@ -15,6 +15,11 @@ import (
 // machine looks at what tools need of this machine.
 func (d *doctor) machine(ctx context.Context, f *findings) {
 	d.shell(ctx, f)
+	if err := shell.SandboxSupport(); err != nil {
+		f.warn("doctor.sandbox.none", err).next("doctor.sandbox.next")
+	} else {
+		f.ok("doctor.sandbox")
+	}
 	d.git(ctx, f)
 	named := func(names ...string) string {
 		if v, ok := d.env(d.first(names...)); ok {

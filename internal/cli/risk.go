@@ -15,6 +15,7 @@ import (
 	"overt/internal/config"
 	"overt/internal/event"
 	"overt/internal/policy"
+	"overt/internal/shell"
 	"overt/internal/tool/builtin"
 	"overt/internal/workspace"
 )
@@ -41,7 +42,7 @@ func (p *program) riskCommand() *cobra.Command {
 	}
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	p.addSettings(all)
-	for _, name := range []string{"allow", "deny"} {
+	for _, name := range []string{"allow", "deny", "no-sandbox"} {
 		cmd.Flags().AddFlag(all.Lookup(name))
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -73,7 +74,7 @@ func (p *program) risk(command string, asJSON bool) error {
 	if strings.TrimSpace(command) == "" {
 		return usageError{errors.New(p.say.Say("risk.empty"))}
 	}
-	list, err := p.rules()
+	list, confine, err := p.rules()
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func (p *program) risk(command string, asJSON bool) error {
 	}
 	out := shownRisk{Grade: risk.Grade, Effects: []shownEffect{}, Reasons: append([]string{}, risk.Reasons...), Unasked: map[policy.Profile]bool{}}
 	for _, profile := range []policy.Profile{policy.Plan, policy.AskFirst, policy.Auto, policy.Full} {
-		out.Unasked[profile] = policy.Decide(policy.Rules{Profile: profile, List: list}, action).Verdict == policy.Allow
+		out.Unasked[profile] = policy.Decide(policy.Rules{Profile: profile, List: list, Sandbox: profile == policy.Auto && confine}, action).Verdict == policy.Allow
 	}
 	for _, t := range risk.Effects {
 		out.Effects = append(out.Effects, shownEffect(t))
@@ -99,13 +100,15 @@ func (p *program) risk(command string, asJSON bool) error {
 	return p.writeRisk(out)
 }
 
-// rules are those in force. Where there is no model server to go to, they hold all the same.
-func (p *program) rules() ([]policy.Rule, error) {
+// rules are those in force, and whether commands can be confined. Where there is no model server to go to, they hold all
+// the same.
+func (p *program) rules() (list []policy.Rule, confine bool, err error) {
 	c, err := p.resolved()
 	if e, ok := errors.AsType[*config.Error](err); err != nil && !(ok && c != nil && slices.Contains([]string{"config.no_key", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code)) {
-		return nil, err
+		return nil, false, err
 	}
-	return app.Rules(c)
+	list, err = app.Rules(c)
+	return list, c.Sandbox && shell.SandboxSupport() == nil, err
 }
 
 // here opens the workspace and gives the current folder in it.

@@ -90,6 +90,7 @@ type Config struct {
 	Tools          bool
 	Permission     Setting
 	Allow, Deny    []Setting // one rule each
+	Sandbox        bool      // confine what auto runs unasked, where the system can
 	DryRun         bool
 	MaxSteps       int
 	BudgetTokens   int
@@ -297,7 +298,8 @@ func (r *resolver) typed() {
 	}
 	c.MaxTokens, c.MaxSteps, c.BudgetTokens, c.BudgetFiles = count(MaxTokens), count(MaxSteps), count(BudgetTokens), count(BudgetFiles)
 	c.Retries = count(Retries)
-	c.Stream, c.Tools, c.DryRun, c.Ephemeral, c.Quiet, c.Verbose = truth(Stream), truth(Tools), truth(DryRun), truth(Ephemeral), truth(Quiet), truth(Verbose)
+	c.Stream, c.Tools, c.Sandbox, c.DryRun = truth(Stream), truth(Tools), truth(Sandbox), truth(DryRun)
+	c.Ephemeral, c.Quiet, c.Verbose = truth(Ephemeral), truth(Quiet), truth(Verbose)
 	c.Timeout, c.RequestTimeout, c.CapturesAge = span(Timeout), span(RequestTimeout), span(CapturesAge)
 	c.CapturesMax, _ = ParseSize(r.values[CapturesMax].Value)
 	c.Output, c.Input = r.values[Output].Value, r.values[Input].Value

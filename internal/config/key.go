@@ -21,6 +21,7 @@ const (
 	Allow          = "allow"
 	Deny           = "deny"
 	DryRun         = "dry_run"
+	Sandbox        = "sandbox"
 	MaxSteps       = "max_steps"
 	BudgetTokens   = "budget_tokens"
 	BudgetFiles    = "budget_files"
@@ -104,6 +105,7 @@ func Keys() []Key {
 		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
 		{Name: Allow, Kind: List, Arg: "RULE", Doc: "allow what a rule matches, as run_command(go test:*)"},
 		{Name: Deny, Kind: List, Arg: "RULE", Doc: "deny what a rule matches; stronger than allow"},
+		{Name: Sandbox, Kind: Bool, Default: "true", Off: "let auto ask before each command instead of confining it", Doc: "whether commands that auto runs unasked are confined to the workspace, without network and secrets, where the system can"},
 		{Name: DryRun, Kind: Bool, Default: "false", Doc: "change nothing and run no command: tools only say what they would do"},
 		{Name: MaxSteps, Kind: Count, Arg: "N", Default: "0", Doc: "the most model calls for one input; 0 is no limit"},
 		{Name: BudgetTokens, Kind: Count, Arg: "N", Default: "0", Doc: "no further model call once N tokens, in and out, were used for one input; 0 is no limit"},

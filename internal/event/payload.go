@@ -283,7 +283,8 @@ type ToolStarted struct {
 	Name     string `json:"name"`
 	ReadOnly bool   `json:"read_only,omitempty"`
 	Dir      string `json:"dir,omitempty"`
-	Group    *Group `json:"group,omitempty"` // the process group that will run; held until this fact is committed
+	Sandbox  bool   `json:"sandbox,omitempty"` // it is confined
+	Group    *Group `json:"group,omitempty"`   // the process group that will run; held until this fact is committed
 }
 
 // Group identifies a process group beyond reuse of its number: the leader's id and start time as the kernel counts it.

@@ -221,6 +221,7 @@ func english() map[string]string {
 		"reason.unclear":   "what the command runs is known only when it runs",
 		"reason.hidden":    "the command holds characters that take no room on the screen",
 		"reason.rule.ask":  "a rule says so",
+		"reason.sandbox":   "in the sandbox",
 
 		// the line prompt
 		"prompt.banner": "overt %s, model %s, permission %s. Type a task; Ctrl-D leaves.",

@@ -15,6 +15,7 @@ const (
 	ReasonSecret    = "secret"    // the path is one that usually holds credentials
 	ReasonCommand   = "command"   // no rule covers the command
 	ReasonLow       = "low"       // the command only reads
+	ReasonSandbox   = "sandbox"   // the command is confined to the workspace
 	ReasonHigh      = "high"      // no allow rule covers a command of grade high
 	ReasonUnparsed  = "unparsed"  // the command can't be read as shell
 	ReasonUnclear   = "unclear"   // what the command runs is known only when it runs, and a rule may forbid it
@@ -36,7 +37,7 @@ func Decide(r Rules, a Action) Decision {
 	var out Decision
 	risk, _ := a.Graded()
 	for _, e := range a.Effects {
-		d := decideEffect(r, a.Tool, e, risk.Grade)
+		d := decideEffect(r, a, e, risk)
 		switch {
 		case out.Verdict == "" || strictness(d.Verdict) > strictness(out.Verdict):
 			out = d
@@ -49,6 +50,7 @@ func Decide(r Rules, a Action) Decision {
 			if out.Rule == "" {
 				out.Rule = d.Rule
 			}
+			out.Confined = out.Confined || d.Confined
 		}
 	}
 	return out
@@ -69,14 +71,15 @@ func decideBare(r Rules, a Action) Decision {
 	for _, v := range []Verdict{Deny, Ask} {
 		for _, rule := range r.List {
 			if rule.Verdict == v && rule.pattern == "" && (rule.tool == "*" || rule.tool == a.Tool) {
-				return Decision{v, rule.Text, []string{"rule." + string(v)}}
+				return Decision{Verdict: v, Rule: rule.Text, Reasons: []string{"rule." + string(v)}}
 			}
 		}
 	}
-	return Decision{Allow, "", []string{ReasonNoEffect}}
+	return Decision{Verdict: Allow, Reasons: []string{ReasonNoEffect}}
 }
 
-func decideEffect(r Rules, tool string, e Effect, grade Grade) Decision {
+func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
+	tool := a.Tool
 	find := func(v Verdict, match func(Rule) bool) (Rule, bool) {
 		i := slices.IndexFunc(r.List, func(rule Rule) bool { return rule.Verdict == v && match(rule) })
 		if i < 0 {
@@ -85,39 +88,52 @@ func decideEffect(r Rules, tool string, e Effect, grade Grade) Decision {
 		return r.List[i], true
 	}
 	forbids := func(rule Rule) bool { return rule.forbids(tool, e) }
-	high := e.Kind == Run && grade == High
-	low := e.Kind == Run && grade == Low
+	high := e.Kind == Run && risk.Grade == High
+	low := e.Kind == Run && risk.Grade == Low
 	allows := func(rule Rule) bool { return !high && rule.allows(tool, e) }
 
 	if rule, ok := find(Deny, forbids); ok {
-		return Decision{Deny, rule.Text, []string{ReasonDenyRule}}
+		return Decision{Verdict: Deny, Rule: rule.Text, Reasons: []string{ReasonDenyRule}}
 	}
 	if r.Profile == Plan && e.Kind != Read && !low {
-		return Decision{Deny, "", []string{ReasonPlan}}
+		return Decision{Verdict: Deny, Reasons: []string{ReasonPlan}}
 	}
 	if rule, ok := find(Ask, forbids); ok {
-		return Decision{Ask, rule.Text, []string{ReasonAskRule}}
+		return Decision{Verdict: Ask, Rule: rule.Text, Reasons: []string{ReasonAskRule}}
 	}
 	exact := func(rule Rule) bool { return allows(rule) && (rule.names(e.Target) || rule.whole(tool, e)) }
 	if rule, ok := find(Allow, exact); ok {
-		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
+		return Decision{Verdict: Allow, Rule: rule.Text, Reasons: []string{ReasonAllowRule}}
 	}
 	if reason := mayBeForbidden(r, e); reason != "" {
-		return Decision{Ask, "", askReasons(reason, e)}
+		return Decision{Verdict: Ask, Reasons: askReasons(reason, e)}
 	}
 	if r.Profile == Full {
-		return Decision{Allow, "", []string{ReasonFull}}
+		return Decision{Verdict: Allow, Reasons: []string{ReasonFull}}
 	}
 	if reason := sensitive(e); reason != "" && !low {
-		return Decision{Ask, "", askReasons(reason, e)}
+		return Decision{Verdict: Ask, Reasons: askReasons(reason, e)}
 	}
 	if rule, ok := find(Allow, allows); ok {
-		return Decision{Allow, rule.Text, []string{ReasonAllowRule}}
+		return Decision{Verdict: Allow, Rule: rule.Text, Reasons: []string{ReasonAllowRule}}
 	}
 	if high {
-		return Decision{Ask, "", askReasons(ReasonHigh, e)}
+		return Decision{Verdict: Ask, Reasons: askReasons(ReasonHigh, e)}
+	}
+	if r.Profile == Auto && r.Sandbox && e.Kind == Run && !a.Outside && (low || risk.confinable()) {
+		return Decision{Verdict: Allow, Reasons: []string{ReasonAuto, ReasonSandbox}, Confined: true}
 	}
 	return decideProfile(r.Profile, e, low)
+}
+
+// confinable tells whether a sandbox holds all that may go wrong with a command, and lets it do its work: one that wants
+// the network, or another process, would only fail in it, perhaps half-way.
+func (r Risk) confinable() bool {
+	return r.Grade == Medium &&
+		!slices.ContainsFunc(r.Reasons, func(reason string) bool {
+			return slices.Contains([]string{RiskUnparsed, RiskHidden, RiskSecret, RiskProtected, RiskNetwork, RiskProcesses}, reason)
+		}) &&
+		!slices.ContainsFunc(r.Effects, func(t Touch) bool { return t.Kind == Fetch || t.Kind == Send || t.Kind == Elevate })
 }
 
 // mayBeForbidden says why nobody can tell whether a rule forbids a command, "" if none does.
@@ -139,7 +155,7 @@ func sensitive(e Effect) string {
 	switch {
 	case e.Kind == Run:
 		return readScript(e.Target).sensitiveWord()
-	case e.Kind == Write && protected(e.Target):
+	case e.Kind == Write && Protected(e.Target):
 		return ReasonProtected
 	case (e.Kind == Write || e.Kind == Read) && Secret(e.Target):
 		return ReasonSecret
@@ -157,13 +173,13 @@ func decideProfile(p Profile, e Effect, low bool) Decision {
 	}
 	switch {
 	case low:
-		return Decision{Allow, "", []string{reason, ReasonLow}}
+		return Decision{Verdict: Allow, Reasons: []string{reason, ReasonLow}}
 	case e.Kind == Read, e.Kind == Write && p == Auto:
-		return Decision{Allow, "", []string{reason}}
+		return Decision{Verdict: Allow, Reasons: []string{reason}}
 	case e.Kind == Run:
 		reason = ReasonCommand
 	}
-	return Decision{Ask, "", askReasons(reason, e)}
+	return Decision{Verdict: Ask, Reasons: askReasons(reason, e)}
 }
 
 // askReasons adds to a reason what else a person should know of a command.

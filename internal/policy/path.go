@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// protected tells whether writing the path, relative to the workspace, may make something run or be obeyed later:
+// Protected tells whether writing the path, relative to the workspace, may make something run or be obeyed later:
 // internals of Git and of Overt, hooks, shell start-up files, editor tasks, continuous integration, instructions to
 // agents. Letter case does not count, since file systems exist that ignore it.
-func protected(p string) bool {
+func Protected(p string) bool {
 	parts := strings.Split(strings.ToLower(path.Clean(p)), "/")
 	for i, name := range parts {
 		next := ""

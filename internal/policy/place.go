@@ -33,7 +33,7 @@ func (s spot) secret() bool {
 	})
 }
 
-func (s spot) protected() bool { return slices.ContainsFunc(append(s.also, s.path), protected) }
+func (s spot) protected() bool { return slices.ContainsFunc(append(s.also, s.path), Protected) }
 
 // secretOfSystem names what holds secrets outside workspaces.
 func secretOfSystem(p string) bool {

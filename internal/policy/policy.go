@@ -22,7 +22,7 @@ type Profile string
 const (
 	Plan     Profile = "plan" // reads run, commands of grade low too; nothing that changes anything does
 	AskFirst Profile = "ask"  // the same run, the rest asks (default)
-	Auto     Profile = "auto" // the same and edits in the workspace run, the rest asks
+	Auto     Profile = "auto" // the same, edits in the workspace, and what can be confined run; the rest asks
 	Full     Profile = "full" // nothing asks; everything is recorded
 )
 
@@ -48,6 +48,7 @@ type Action struct {
 	Effects []Effect
 	Own     Grade // the model's own grade of a command; "" if it gave none
 	Risk    *Risk // of the command, as [Command] found it; nil: it is graded where it is needed, without a look at files
+	Outside bool  // the command can do its work only outside a sandbox
 }
 
 // Graded gives the risk of a command, the model's own grade counted in; false: the action runs none.
@@ -68,6 +69,7 @@ func (a Action) Graded() (Risk, bool) {
 type Rules struct {
 	Profile Profile
 	List    []Rule
+	Sandbox bool // commands can be confined to the workspace, without secrets and network
 }
 
 // Rule lets or forbids what it matches. See [ParseRule] for the written form.
@@ -88,4 +90,6 @@ type Decision struct {
 	Verdict Verdict
 	Rule    string   // text of the rule that decided, "" if the profile did
 	Reasons []string // codes for people: package i18n has the sentences
+	// Confined says that the command may run unasked only in the sandbox.
+	Confined bool
 }

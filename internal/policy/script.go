@@ -214,7 +214,7 @@ func (s *script) sensitiveWord() string {
 			switch {
 			case Secret(p):
 				return ReasonSecret
-			case protected(p):
+			case Protected(p):
 				reason = ReasonProtected
 			}
 		}

@@ -311,7 +311,7 @@ func (g *grader) suspect(a arg) {
 		case Secret(p), secretOfSystem(p):
 			g.effect(Read, p, true)
 			g.add(Medium, RiskSecret)
-		case protected(p):
+		case Protected(p):
 			g.add(Medium, RiskProtected)
 		case strings.HasPrefix(p, "http://"), strings.HasPrefix(p, "https://"), strings.HasPrefix(p, "ftp://"):
 			g.network(Fetch, p)

@@ -166,9 +166,9 @@ func (b *batch) finish(ctx context.Context, j *job) {
 		b.end(ctx, j, drafts, denial)
 		return
 	}
-	started := event.ToolStarted{Name: j.call.Name, ReadOnly: readOnly(j.prepared.Action), Dir: j.prepared.Dir}
+	started := event.ToolStarted{Name: j.call.Name, ReadOnly: readOnly(j.prepared.Action), Dir: j.prepared.Dir, Sandbox: j.decision.Confined}
 	if j.prepared.Launch != nil {
-		group, err := j.prepared.Launch(ctx)
+		group, err := j.prepared.Launch(ctx, started.Sandbox)
 		if err != nil {
 			b.end(ctx, j, drafts, b.failure(j, err))
 			return

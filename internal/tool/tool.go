@@ -34,7 +34,8 @@ type Prepared struct {
 	Dir      string // where it runs, for the record
 	// Launch, if not nil, starts what Run will use but holds it before its first effect, and names its process group
 	// so that the intent can be recorded with it. When the call goes no further, Release is called instead of Run.
-	Launch  func(ctx context.Context) (*event.Group, error)
+	// confined says that it was allowed in the sandbox only.
+	Launch  func(ctx context.Context, confined bool) (*event.Group, error)
 	Release func()
 	Run     func(ctx context.Context, h Host) (*Result, error)
 }

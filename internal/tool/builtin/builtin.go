@@ -23,6 +23,7 @@ import (
 
 	"overt/internal/event"
 	"overt/internal/policy"
+	"overt/internal/shell"
 	"overt/internal/tool"
 	"overt/internal/workspace"
 )
@@ -36,11 +37,13 @@ type Options struct {
 	Rules func() policy.Rules
 	// Output finds a kept output of the task. Its errors are [ErrNoOutput], [ErrOutputGone], or fatal. nil: there are none.
 	Output func(ctx context.Context, id string) (Kept, error)
+	// Confine says what a confined command may touch. nil: none can be confined.
+	Confine func() (*shell.Sandbox, error)
 }
 
 // Core gives the core tools of one task, in the order in which a model is told of them.
 func Core(o Options) []tool.Tool {
-	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, output: o.Output, seen: map[string]seen{}}
+	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, output: o.Output, box: o.Confine, seen: map[string]seen{}}
 	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, updatePlan{c}}
 }
 
@@ -50,6 +53,7 @@ type core struct {
 	env    []string
 	rules  func() policy.Rules
 	output func(ctx context.Context, id string) (Kept, error)
+	box    func() (*shell.Sandbox, error)
 
 	mu   sync.Mutex
 	seen map[string]seen // by resolved path

@@ -110,7 +110,7 @@ func (b *bench) call(name string, a args) (*tool.Result, error) {
 func (b *bench) run(ctx context.Context, p *tool.Prepared, h *host) (*tool.Result, error) {
 	b.Helper()
 	if p.Launch != nil {
-		if _, err := p.Launch(ctx); err != nil {
+		if _, err := p.Launch(ctx, false); err != nil {
 			return nil, err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,7 +28,7 @@ type runCommand struct{ *core }
 
 // Spec implements [tool.Tool].
 func (runCommand) Spec() event.ToolSpec {
-	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder to run in; default: the workspace"},"risk":{"type":"string","enum":["low","medium","high"],"description":"your own grade"}},"required":["command"]}`)
+	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder to run in; default: the workspace"},"risk":{"type":"string","enum":["low","medium","high"],"description":"your own grade"},"unconfined":{"type":"boolean","description":"ask the person to run it outside the sandbox, which stopped it"}},"required":["command"]}`)
 }
 
 // Prepare implements [tool.Tool].
@@ -35,6 +36,7 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	var a struct {
 		Command, Intent, Cwd, Risk string
 		Timeout                    int
+		Unconfined                 bool
 	}
 	if err := decode(args, &a); err != nil {
 		return nil, err
@@ -59,7 +61,7 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	text := policy.InDir(t.real, a.Command)
 	risk := policy.Command(a.Command, t.real, Files(r.tree))
 	return &tool.Prepared{
-		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: policy.Grade(a.Risk), Risk: &risk},
+		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: policy.Grade(a.Risk), Risk: &risk, Outside: a.Unconfined},
 		Preview: text, Intent: strings.Join(strings.Fields(a.Intent), " "), Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
 	}, nil
 }
@@ -106,9 +108,19 @@ type commandRun struct {
 	held    *shell.Held
 }
 
-func (r *commandRun) launch(context.Context) (*event.Group, error) {
+func (r *commandRun) launch(_ context.Context, confined bool) (*event.Group, error) {
 	if err := r.recheck(r.dir); err != nil {
 		return nil, err
+	}
+	if confined {
+		if r.box == nil {
+			return nil, errors.New("there is no sandbox for a command that was allowed in one only")
+		}
+		box, err := r.box()
+		if err != nil {
+			return nil, &tool.Refusal{Code: "not_started", Text: "the sandbox could not be prepared: " + err.Error() + "; nothing was run"}
+		}
+		r.options.Sandbox = box
 	}
 	held, err := shell.Start(r.options)
 	if err != nil {
@@ -138,7 +150,7 @@ func (r *commandRun) run(ctx context.Context, h tool.Host) (*tool.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	result, err := outcome(o)
+	result, err := outcome(o, r.options.Sandbox != nil)
 	if err != nil {
 		return nil, err
 	}
@@ -186,7 +198,7 @@ func excerpt(o shell.Output, note string) string {
 const maxBroken = 1000
 
 // outcome says how a command ended.
-func outcome(o shell.Outcome) (*tool.Result, error) {
+func outcome(o shell.Outcome, confined bool) (*tool.Result, error) {
 	meta, err := json.Marshal(struct {
 		Exit   int    `json:"exit"`
 		Signal string `json:"signal,omitempty"`
@@ -225,6 +237,19 @@ func outcome(o shell.Outcome) (*tool.Result, error) {
 	if o.Head == "" {
 		b.WriteString("; no output")
 	}
+	if confined && o.Exit != 0 && stopped(o.Output) {
+		b.WriteString("; it ran in the sandbox, which may be why: no network, no secrets, and nothing is written outside the workspace and temporary folders, nor to protected files. If so, call again with unconfined: true, and the person is asked")
+	}
 	r.Content = b.String() + "\n"
 	return r, nil
+}
+
+// stopped tells whether an output speaks of what a sandbox does: it is how programs put EACCES, EPERM, EROFS, EXDEV,
+// ENETUNREACH, and names that can't be looked up.
+func stopped(o shell.Output) bool {
+	text := strings.ToLower(o.Head + o.Tail)
+	return slices.ContainsFunc([]string{
+		"permission denied", "operation not permitted", "not permitted", "read-only file system", "cross-device link", "network is unreachable", "resource busy",
+		"could not resolve", "couldn't resolve", "name resolution", "no such host", "name or service not known", "lookup ", "enotfound", "eai_again", "eacces", "eperm", "erofs",
+	}, func(s string) bool { return strings.Contains(text, s) })
 }

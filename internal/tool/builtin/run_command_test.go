@@ -106,7 +106,7 @@ func TestLaunchHolds(t *testing.T) {
 		if p.Prepared, err = b.prepare("run_command", args{"command": "touch ran; echo done"}); err != nil {
 			t.Fatal(err)
 		}
-		if p.group, err = p.Launch(t.Context()); err != nil || p.group.ID <= 1 {
+		if p.group, err = p.Launch(t.Context(), false); err != nil || p.group.ID <= 1 {
 			t.Fatalf("%+v, %v", p.group, err)
 		}
 		return p

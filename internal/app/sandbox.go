@@ -1,0 +1,165 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"overt/internal/config"
+	"overt/internal/policy"
+	"overt/internal/shell"
+)
+
+// secretHome is what of a home folder no confined command reads, beside what [policy.Secret] knows by its name: where
+// programs keep what others could sign in with.
+func secretHome() []string {
+	return []string{
+		".ssh", ".aws", ".azure", ".oci", ".gnupg", ".kube", ".docker", ".password-store", ".terraform.d", ".codex", ".gemini", ".claude",
+		".mozilla", ".thunderbird", ".local/share/keyrings", ".config/gh", ".config/gcloud", ".config/op", ".config/chromium",
+		".config/google-chrome", ".config/BraveSoftware", ".config/overt", ".cargo/credentials", ".cargo/credentials.toml",
+		".gradle/gradle.properties", ".m2/settings.xml", ".m2/settings-security.xml",
+	}
+}
+
+// secretSystem is the same of the machine, for a person who could read it.
+func secretSystem() []string {
+	return []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/krb5.keytab", "/run/secrets"}
+}
+
+// caches is what of a home folder builds write to, and only they read.
+func caches() []string {
+	return []string{".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", "go"}
+}
+
+// box says what a confined command may touch now: what is protected or secret is looked up each time, since a command may
+// have made it. What lies deeper than the folders of the root is not looked for; grading knows it by its name.
+type box struct {
+	root, home string // absolute
+	temp       string // of the environment
+	own        []string
+	store      string // holds what commands write to caches
+}
+
+func (a *App) newBox() box {
+	env := func(name string) string {
+		for _, kv := range slices.Backward(a.o.Env) {
+			if value, ok := strings.CutPrefix(kv, name+"="); ok {
+				return value
+			}
+		}
+		return ""
+	}
+	b := box{root: a.tree.Root(), home: env("HOME"), temp: env("TMPDIR"), own: []string{a.o.State}, store: filepath.Join(folder(a.o.State, a.o.Root), "caches")}
+	if dir := env("XDG_CONFIG_HOME"); dir != "" {
+		b.own = append(b.own, filepath.Join(dir, "overt"))
+	}
+	for _, s := range a.o.Config.Settings {
+		if s.Source.Layer == config.User {
+			b.own = append(b.own, s.Source.Name)
+		}
+	}
+	return b
+}
+
+func (b box) sandbox() (*shell.Sandbox, error) {
+	s := &shell.Sandbox{}
+	for _, dir := range []string{b.root, b.temp, "/tmp", "/var/tmp"} {
+		if real, ok := real(dir); ok && !slices.Contains(s.Write, real) {
+			s.Write = append(s.Write, real)
+		}
+	}
+	hide := func(path string) {
+		if real, ok := real(path); ok && real != b.root {
+			s.Hidden = append(s.Hidden, real)
+		}
+	}
+	for _, p := range append(secretSystem(), b.own...) {
+		hide(p)
+	}
+	if home, ok := real(b.home); ok && home != b.root { // which may lie in a temporary folder
+		s.ReadOnly = append(s.ReadOnly, home)
+	}
+	if b.home != "" {
+		for _, name := range secretHome() {
+			hide(filepath.Join(b.home, name))
+		}
+		for _, name := range names(b.home) {
+			if policy.Secret(name) {
+				hide(filepath.Join(b.home, name))
+			}
+		}
+		for _, name := range caches() {
+			dir, ok := real(filepath.Join(b.home, name))
+			if !ok {
+				continue
+			}
+			store := filepath.Join(b.store, name)
+			if err := os.MkdirAll(store, 0o700); err != nil {
+				return nil, err
+			}
+			s.Private = append(s.Private, shell.Private{Path: dir, Store: store})
+		}
+	}
+	b.look(s, hide, ".", names(b.root))
+	for _, dir := range names(b.root) {
+		if info, err := os.Lstat(filepath.Join(b.root, dir)); err == nil && info.IsDir() && dir != ".git" {
+			b.look(s, hide, dir, names(filepath.Join(b.root, dir)))
+		}
+	}
+	return s, nil
+}
+
+// look adds what of a folder is protected or secret. Of a repository only that is protected which programs run or obey;
+// commands of Git write the rest.
+func (b box) look(s *shell.Sandbox, hide func(string), dir string, names []string) {
+	for _, name := range names {
+		rel := filepath.ToSlash(filepath.Join(dir, name))
+		path := filepath.Join(b.root, rel)
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil:
+		case policy.Secret(rel):
+			hide(path)
+		case name == ".git" && info.IsDir():
+			s.ReadOnly = append(s.ReadOnly, gitParts(path)...)
+		case policy.Protected(rel) && info.Mode()&os.ModeSymlink == 0:
+			s.ReadOnly = append(s.ReadOnly, path)
+		}
+	}
+}
+
+// gitParts is what of a repository's own folder makes programs run, or says where the rest is.
+func gitParts(dir string) (out []string) {
+	for _, pattern := range []string{"hooks", "config", "config.worktree", "info", "commondir", "modules/*/hooks", "modules/*/config", "worktrees/*/config.worktree", "worktrees/*/commondir", "worktrees/*/gitdir"} {
+		found, err := filepath.Glob(filepath.Join(globEscaper().Replace(dir), pattern))
+		if err == nil {
+			out = append(out, found...)
+		}
+	}
+	return out
+}
+
+func globEscaper() *strings.Replacer {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
+}
+
+// real is the path of what exists, links resolved.
+func real(path string) (string, bool) {
+	if !filepath.IsAbs(path) {
+		return "", false
+	}
+	path, err := filepath.EvalSymlinks(path)
+	return path, err == nil
+}
+
+// names lists a folder; of one that can't be read there are none.
+func names(dir string) []string {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	names, _ := f.Readdirnames(-1)
+	return names
+}
