@@ -112,7 +112,7 @@ func TestHostile(t *testing.T) {
 			if d := policy.Decide(policy.Rules{Profile: p}, a); d.Verdict == policy.Allow {
 				t.Errorf("%q runs unasked under %s", command, p)
 			}
-			if d := policy.Decide(policy.Rules{Profile: p, List: everything}, a); high && d.Verdict == policy.Allow {
+			if d := policy.Decide(policy.Rules{Profile: p, List: everything, Sandbox: true}, a); high && d.Verdict == policy.Allow {
 				t.Errorf("%q runs unasked under %s by %s", command, p, d.Rule)
 			}
 		}
@@ -335,5 +335,28 @@ func TestEffects(t *testing.T) {
 func BenchmarkCommand(b *testing.B) {
 	for b.Loop() {
 		policy.Command(`cd src && grep -rn "TODO" --include='*.go' . | sort | head -20 && go test ./... -run TestX`, ".", files{})
+	}
+}
+
+// TestWork: of the commands that stay in the workspace, at most 3 in 100 ask under auto where they can be confined.
+func TestWork(t *testing.T) {
+	all := lines(t, "work.txt")
+	if len(all) < 200 {
+		t.Fatalf("%d lines", len(all))
+	}
+	asks, project := 0, files{}
+	for _, name := range []string{"tsc", "eslint", "prettier", "jest", "vitest"} {
+		project["node_modules/.bin/"+name] = "#!/usr/bin/env node\n"
+	}
+	for _, command := range all {
+		r := policy.Command(command, ".", project)
+		a := policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: command}}, Risk: &r}
+		if d := policy.Decide(policy.Rules{Profile: policy.Auto, Sandbox: true}, a); d.Verdict != policy.Allow {
+			t.Logf("asks: %q: %s %v %v", command, r.Grade, r.Reasons, d.Reasons)
+			asks++
+		}
+	}
+	if asks*100 > 3*len(all) {
+		t.Errorf("%d of %d ask", asks, len(all))
 	}
 }

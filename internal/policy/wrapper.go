@@ -358,7 +358,9 @@ func (g *grader) flock(args []arg) {
 // fetchAndRun looks at programs that run a package, which they fetch unless it is there.
 func (g *grader) fetchAndRun(name string, args []arg) {
 	g.effect(Run, hostOf(args), false)
-	g.network(Fetch, "")
+	if !g.installed(name, args) {
+		g.network(Fetch, "")
+	}
 	g.add(Medium, RiskProject)
 	for _, a := range args {
 		if name != "npx" && name != "bunx" && name != "pnpx" || a.text == "-y" || a.text == "--yes" || a.text == "-p" || strings.HasPrefix(a.text, "--package") || a.text == "-c" || a.text == "--call" || a.how == unknown {
@@ -371,4 +373,17 @@ func (g *grader) fetchAndRun(name string, args []arg) {
 			break
 		}
 	}
+}
+
+// installed tells whether the package that npx or its like is to run is in every folder that it may be run in.
+func (g *grader) installed(name string, args []arg) bool {
+	i := slices.IndexFunc(args, func(a arg) bool { return !a.option() })
+	if g.files == nil || i != 0 || args[0].how != exact || args[0].text != path.Base(args[0].text) || name == "uvx" || name == "pipx" {
+		return false
+	}
+	return !slices.ContainsFunc(g.at.dirs, func(dir string) bool {
+		file := path.Join(dir, "node_modules/.bin", args[0].text)
+		_, err := g.files.Script(file)
+		return err != nil || slices.Contains(g.written, file)
+	})
 }
