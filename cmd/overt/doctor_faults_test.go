@@ -42,7 +42,7 @@ func fileFaults() map[string]fault {
 		"a file that can't be read": {plant: func(t *testing.T, p *place) []string {
 			p.make("dir")
 			return append(local, "--config", filepath.Join(p.dir, "dir"))
-		}, check: "setting", status: "problem", text: "the settings can't be read: is a directory", next: "flag --config", exit: 1},
+		}, check: "setting", status: "problem", text: "the settings, which flag --config names, can't be read: is a directory", next: "flag --config", exit: 1},
 		"the usual file can't be read": {plant: func(t *testing.T, p *place) []string {
 			if err := os.MkdirAll(filepath.Join(filepath.Dir(p.dir), "config", "overt", "config.json"), 0o700); err != nil {
 				t.Fatal(err)

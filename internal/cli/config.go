@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -188,6 +189,8 @@ func (p *program) value(s config.Setting) string {
 	switch {
 	case len(s.List) > 0:
 		return p.mask.String(strings.Join(s.List, " · "))
+	case s.Value == "" && s.Key == config.APIKey && s.Source.Layer != config.BuiltIn:
+		return p.say.Say("config.show.asked")
 	case s.Value == "":
 		return "-"
 	case s.Key == config.APIKey:
@@ -308,7 +311,7 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 		doc, err = &config.Document{Path: path}, nil
 	}
 	if err != nil {
-		return &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: path, Source: places.Named}
+		return unread(path, places.Named, err)
 	}
 	text, err := config.Set(doc, p.Env, name, values...)
 	if err != nil {
@@ -318,6 +321,10 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 		return err
 	}
 	before := p.inFile(doc, name)
+	if unset && bytes.Equal(text, doc.Text) {
+		_, err := fmt.Fprintln(p.Err, visible(p.say.Say("config.unset.nothing", name, places.Config)))
+		return err
+	}
 	if err := replaceFile(path, text, name == config.APIKey); err != nil {
 		return &config.Error{Code: "config.file.write", Args: []any{reason(err)}, Path: places.Config}
 	}
@@ -333,7 +340,21 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(e).text))
 		}
 	}
+	if !unset {
+		p.unused(c, config.InFile(doc, p.Env, name))
+	}
 	return nil
+}
+
+// unused says of a setting that was just written where another one is in force instead.
+func (p *program) unused(c *config.Config, s config.Setting) {
+	same := func(o config.Setting) bool { return o.Source == s.Source }
+	for _, in := range c.Settings {
+		if in.Key == s.Key && !same(in.Setting) && slices.ContainsFunc(in.Over, same) {
+			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say("config.set.unused", s.Key, in.Source)))
+			return
+		}
+	}
 }
 
 // holds makes sure that rules are rules, before a file has them in which nothing would run any more.
@@ -356,12 +377,9 @@ func holds(name string, values []string) error {
 func (p *program) inFile(doc *config.Document, name string) string {
 	c, _ := config.Resolve(config.Sources{User: doc, Env: p.Env}) // as far as it holds
 	p.mask = app.Mask(c, p.Environ)
-	for _, s := range c.Settings {
-		if s.Key == name && s.Source.Layer == config.User {
-			return p.value(s.Setting)
-		}
-	}
-	return "-"
+	s := config.InFile(doc, p.Env, name)
+	s.Key = name
+	return p.value(s)
 }
 
 // linked is the file that a path leads to, also where a link leads to a file that is not there yet.

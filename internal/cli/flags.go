@@ -126,12 +126,20 @@ func (p *program) sources(root string) (config.Sources, error) {
 		case err == nil:
 			src.User = doc
 		case !errors.Is(err, fs.ErrNotExist), places.Named.Layer != config.BuiltIn:
-			return src, &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: places.Config, Source: places.Named}
+			return src, unread(places.Config, places.Named, err)
 		}
 	}
 	var err error
 	src.Project, err = projectFile(root)
 	return src, err
+}
+
+// unread is the error for a file of the person's that can't be read: the command line is at fault where it names it.
+func unread(path string, by config.Source, err error) error {
+	if by.Layer == config.BuiltIn {
+		return &config.Error{Code: "config.file.read", Args: []any{reason(err)}, Path: path}
+	}
+	return &config.Error{Code: "config.file.named", Args: []any{by, reason(err)}, Path: path, Source: by}
 }
 
 // projectFile reads the settings of the project, which anyone may have written: only a plain file inside it counts.

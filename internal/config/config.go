@@ -193,7 +193,7 @@ func Resolve(src Sources) (*Config, error) {
 	for i, s := range c.Settings { // what the endpoint has settled
 		for _, settled := range []Setting{c.Model, c.BaseURL, c.APIKey, c.KeyCommand, c.Protocol} {
 			if s.Key == settled.Key {
-				c.Settings[i] = explain(settled, append([]Setting{s.Setting}, s.Over...))
+				c.Settings[i] = explain(r.asSaid(settled), append([]Setting{s.Setting}, s.Over...))
 			}
 		}
 	}
@@ -201,6 +201,18 @@ func Resolve(src Sources) (*Config, error) {
 		return c, c.Problems[0]
 	}
 	return c, nil
+}
+
+// asSaid is a setting that the endpoint has settled for those who look at it: the model with the provider that was said before it, and a
+// key that a program is asked for with the place that says so.
+func (r *resolver) asSaid(s Setting) Setting {
+	switch said := r.values[s.Key]; {
+	case s.Key == Model && said.set():
+		s.Value = said.Value
+	case s.Key == APIKey && !s.set() && r.c.KeyCommand.set():
+		s.Source = r.c.KeyCommand.Source
+	}
+	return s
 }
 
 // explain takes out of what was overridden what is the value itself.

@@ -38,12 +38,15 @@ func Set(doc *Document, env func(string) (string, bool), name string, values ...
 	if err != nil {
 		return nil, err
 	}
+	if string(patch) == "[]" {
+		return doc.Text, nil
+	}
 	if err := root.Patch(patch); err != nil {
 		return nil, &Error{Code: "config.file.patch", Args: []any{err}, Path: doc.Path}
 	}
 	if formatted {
 		root.Format()
-	} else {
+	} else if len(values) > 0 {
 		spread(root.Value.(*hujson.Object))
 	}
 	out := root.Pack()
@@ -85,6 +88,27 @@ func spread(o *hujson.Object) {
 	last.Value.BeforeExtra = hujson.Extra(" ")
 }
 
+// alone tells whether there is nothing in an object but one member, so that nothing is left of it without that: no comment either.
+func alone(v *hujson.Value) bool {
+	o, ok := v.Value.(*hujson.Object)
+	if !ok || len(o.Members) != 1 {
+		return false
+	}
+	m := o.Members[0]
+	for _, extra := range []hujson.Extra{m.Name.BeforeExtra, m.Name.AfterExtra, m.Value.BeforeExtra, m.Value.AfterExtra, o.AfterExtra} {
+		if bytes.ContainsRune(extra, '/') {
+			return false
+		}
+	}
+	return true
+}
+
+// InFile is what a file of the person's itself says of a key, as far as it holds; whether it is in force is another matter.
+func InFile(doc *Document, env func(string) (string, bool), name string) Setting {
+	f, _ := parse(doc, User, env)
+	return f.values[name]
+}
+
 // patch is the JSON Patch (RFC 6902) that sets or removes a key.
 func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
 	section, field, nested := strings.Cut(k.Name, ".")
@@ -103,6 +127,9 @@ func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
 	}
 	if len(values) == 0 {
 		if root.Find(pointer) != nil {
+			if nested && alone(root.Find("/"+section)) {
+				pointer = "/" + section
+			}
 			steps = append(steps, step{Op: "remove", Path: pointer})
 		}
 		return json.Marshal(append([]step{}, steps...))
