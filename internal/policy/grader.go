@@ -34,6 +34,11 @@ type grader struct {
 	fetched   bool     // files came from elsewhere
 	remotes   bool     // remotes of a repository were added or changed
 	making    []string // targets and scripts under way
+
+	// Of a shell that is not a fresh one:
+	lasting   map[string]*syntax.FuncDecl
+	aliases   map[string]string
+	inherited []string // special variables that it has set
 }
 
 // state is what a shell knows at a point of the text.

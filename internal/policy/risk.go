@@ -110,11 +110,16 @@ type Files interface {
 //
 // Every simple command, redirection, assignment and substitution is looked at, wherever it stands. What can't be
 // read or resolved is never low. Nothing is run or changed.
-func Command(text, dir string, files Files) Risk {
+func Command(text, dir string, files Files) Risk { return newGrader(dir, files).grade(text) }
+
+func newGrader(dir string, files Files) *grader {
 	if dir == "" {
 		dir = "."
 	}
-	g := &grader{files: files, risk: &Risk{Grade: Low}, at: newState(dir), left: maxCalls}
+	return &grader{files: files, risk: &Risk{Grade: Low}, at: newState(dir), left: maxCalls}
+}
+
+func (g *grader) grade(text string) Risk {
 	g.text(text)
 	if g.reasons(RiskSecret) && (g.reasons(RiskNetwork) || g.reasons(RiskSends)) {
 		g.add(High, RiskLeak)

@@ -10,6 +10,7 @@ import (
 
 // call looks at a simple command.
 func (g *grader) call(c *syntax.CallExpr) {
+	g.alias(c)
 	if len(c.Args) == 0 {
 		g.assign(c.Assigns, false)
 		return
@@ -43,7 +44,8 @@ func (g *grader) run(args []arg) {
 	case name == "":
 		g.add(Medium, RiskUnresolved)
 		return
-	case g.functions[name]:
+	case g.functions[name] || g.lasting[name] != nil:
+		g.invoke(name)
 		g.at.forget()
 		g.at.dirs = append(slices.Clip(g.at.dirs), "?")
 		return
@@ -51,12 +53,17 @@ func (g *grader) run(args []arg) {
 		g.add(High, RiskDownloaded)
 		return
 	case strings.Contains(name, "/") && !systemFolder(path.Dir(name)):
+		g.obeys(path.Base(name))
 		g.runFile(args[0], args[1:])
 		return
 	}
 	g.output = output{}
 	name = path.Base(name)
-	if g.builtin(name, args) || g.wrapper(name, args) || g.interpreter(name, args) || g.special(name, args) {
+	if g.builtin(name, args) {
+		return
+	}
+	g.obeys(name)
+	if g.wrapper(name, args) || g.interpreter(name, args) || g.special(name, args) {
 		return
 	}
 	if s, ok := table(name); ok {

@@ -55,10 +55,12 @@ func (g *grader) cmd(c syntax.Command) {
 	case *syntax.ArithmCmd:
 		g.arithmetic(c.X)
 	case *syntax.LetClause:
+		g.invoke("let")
 		g.arithmetic(c.Exprs...)
 	case *syntax.TestClause:
 		g.test(c)
 	case *syntax.DeclClause:
+		g.invoke(c.Variant.Value)
 		g.declare(c)
 	case *syntax.TimeClause:
 		if c.Stmt != nil {
