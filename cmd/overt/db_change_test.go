@@ -355,3 +355,36 @@ func TestDamageIsHarmless(t *testing.T) {
 		t.Errorf("check says %q", r.out)
 	}
 }
+
+// TestRecordOfAnotherWorkspace: a whole record that was copied or moved from another workspace works, and is told for what it is: by every
+// look until a task goes on in it, which says so once.
+func TestRecordOfAnotherWorkspace(t *testing.T) {
+	from, source := onRecord(t)
+	p, dir := onRecord(t)
+	for _, q := range []*place{from, p} {
+		for _, what := range []string{"check", "status"} {
+			if r := q.run("db", what).want(t, 0); strings.Contains(r.out+r.err, "another workspace") {
+				t.Errorf("of its own, %s says %q", what, r.out)
+			}
+		}
+	}
+	if err := errors.Join(os.RemoveAll(dir), os.CopyFS(dir, os.DirFS(source))); err != nil {
+		t.Fatal(err)
+	}
+	text := "the record here is that of another workspace, " + from.dir + "; the next task goes on in it as this one's"
+	for _, what := range []string{"check", "status"} {
+		if r := p.run("db", what).want(t, 0); strings.Count(r.out, text) != 1 {
+			t.Errorf("%s says %q", what, r.out)
+		}
+	}
+	p.run("task", "show").want(t, 0)
+	s := startStrict(t, "", strictReply{Text: "Here."}, strictReply{Text: "And on."})
+	if r := p.run("-u", s.URL, "-m", "strict", "--continue", "and on").want(t, 0); strings.Count(r.err, "overt: "+text) != 1 {
+		t.Errorf("a task says %q", r.err)
+	}
+	for _, args := range [][]string{{"-u", s.URL, "-m", "strict", "--continue", "and on"}, {"db", "check"}, {"db", "status"}} {
+		if r := p.run(args...).want(t, 0); strings.Contains(r.out+r.err, "another workspace") {
+			t.Errorf("%q says it again: %q", args, r.out+r.err)
+		}
+	}
+}

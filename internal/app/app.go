@@ -116,8 +116,10 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask, Version: o.Version}); err != nil {
 		return nil, err
 	}
-	a.sayLost()
-	if err := a.build(ctx); err != nil {
+	if err = a.sayLost(ctx); err == nil {
+		err = a.build(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(err, a.release())
 	}
 	return a, nil

@@ -66,6 +66,14 @@ func existing(ctx context.Context, o store.Options) (*store.Store, error) {
 	return s, err
 }
 
+// Other is the workspace that a record is of, by what its facts say, where that is another one; else "".
+func (d *DB) Other(root string) string {
+	if root == d.root {
+		return ""
+	}
+	return root
+}
+
 // HasBackup tells whether there is a backup beside the record that can be relied on.
 func (d *DB) HasBackup() bool {
 	list, err := store.Backups(d.dir)
@@ -75,8 +83,9 @@ func (d *DB) HasBackup() bool {
 // Copies lists the folders beside the record that hold it as it was, see [store.Copies]. Erasing does not reach them.
 func (d *DB) Copies() ([]string, error) { return store.Copies(d.dir) }
 
-// sayLost makes notices of a record that was begun anew, or of which a file was, though there had been one. They are said once.
-func (a *App) sayLost() {
+// sayLost makes notices of a record that was begun anew, or of which a file was, though there had been one, and of one that was another
+// workspace's until now. They are said once: the first task notes that it is this one's.
+func (a *App) sayLost(ctx context.Context) error {
 	say := func(code string, args ...any) {
 		a.o.Config.Notices = append(a.o.Config.Notices, config.Notice{Code: code, Args: args})
 	}
@@ -93,6 +102,11 @@ func (a *App) sayLost() {
 	if n := a.store.LostExchanges(); n > 0 {
 		say("db.captures.lost", n)
 	}
+	root, err := a.store.Root(ctx)
+	if err == nil && root != "" && root != a.o.Root {
+		say("db.other", root)
+	}
+	return err
 }
 
 // ErrNotRestoring says that a backup is to be named, since no restore was interrupted.

@@ -53,7 +53,7 @@ func (p *program) dbStatusCommand() *cobra.Command {
 			if asJSON {
 				return p.writeJSON(dbStatusJSON(st))
 			}
-			return p.showDB(st)
+			return p.showDB(db, st)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON; null: nothing is recorded")
@@ -99,10 +99,11 @@ func dbStatusJSON(st *app.DBStatus) any {
 		Files     []app.DBFile `json:"files"`
 		Backups   []dbSaved    `json:"backups"`
 		Holder    *dbHolder    `json:"holder"`
+		Root      string       `json:"root"`      // the workspace that last worked in it
 		Restoring string       `json:"restoring"` // the backup whose restoring was interrupted
 		Unread    string       `json:"unread"`    // why it is not known how far a restore came
 		Incoming  string       `json:"incoming"`  // the folder that a restore left which changed nothing
-	}{Dir: st.Dir, Files: st.Files, Backups: []dbSaved{}, Restoring: st.Restoring, Incoming: st.Incoming}
+	}{Dir: st.Dir, Files: st.Files, Backups: []dbSaved{}, Root: st.Root, Restoring: st.Restoring, Incoming: st.Incoming}
 	if st.Unread != nil {
 		out.Unread = st.Unread.Error()
 	}
@@ -115,9 +116,10 @@ func dbStatusJSON(st *app.DBStatus) any {
 	return out
 }
 
-func (p *program) showDB(st *app.DBStatus) error {
+func (p *program) showDB(db *app.DB, st *app.DBStatus) error {
 	line := func(code string, args ...any) { fmt.Fprintln(p.Out, visible(p.say.Say(code, args...))) }
 	fmt.Fprintln(p.Out, visible(st.Dir))
+	p.other(db.Other(st.Root))
 	for _, f := range st.Files {
 		switch {
 		case f.Present && f.Problem != "":
@@ -182,6 +184,13 @@ func (p *program) showDB(st *app.DBStatus) error {
 	return nil
 }
 
+// other says that the record is of another workspace.
+func (p *program) other(root string) {
+	if root != "" {
+		fmt.Fprintln(p.Out, visible(p.say.Say("db.other", root)))
+	}
+}
+
 // lost says that a captures.db was lost, in the words that a task has for it.
 func (p *program) lost(n int64) { fmt.Fprintln(p.Out, p.say.Say("db.captures.lost", n)) }
 
@@ -211,6 +220,10 @@ func (p *program) dbCheckCommand() *cobra.Command {
 facts without gaps, every payload and text, parents, the tables that are made
 from the facts, and every captured byte against its hash. Nothing is changed, and
 others may be at work meanwhile. The status is 1 where anything is damaged.
+
+It finds damage, not forgery: facts carry no hash of their own, so a change that
+leaves a fact well-formed, as other letters in a text do, is seen only where a
+table made from the facts, or what is captured of a call, says otherwise.
 
 --rebuild makes the tables of tasks, runs, calls and queued inputs anew from the
 facts where only they are wrong, after a backup.`,
@@ -278,6 +291,7 @@ func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 		}
 	}
 	p.pruned(r.Missing - r.Lost)
+	p.other(db.Other(r.Root))
 	if r.OK() {
 		return nil
 	}

@@ -262,6 +262,7 @@ func english() map[string]string {
 		"db.file.absent":        "%s: not there",
 		"db.file.empty":         "%s: empty",
 		"db.missing":            "the bytes of %s exchanges that the facts name are gone: captures.db does not have them (it was pruned)",
+		"db.other":              "the record here is that of another workspace, %s; the next task goes on in it as this one's, so if it was not moved here on purpose, move it away",
 		"db.captures.lost":      "captures.db is lost: the bytes of %d exchanges that the facts name are gone with it (it was removed, emptied or left out of a backup); all else can be used",
 		"db.file.unread":        "%s: %s bytes, can't be read: %s",
 		"db.file.facts":         "  %s facts, %s tasks, %s calls",

@@ -74,6 +74,9 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 		c.is.Name = file.name
 		emptyFacts = emptyFacts || err == nil && !c.is.Present && file.name == factsFile
 		last = c
+		if c.root != "" {
+			out.Root = c.root
+		}
 		out.Files = append(out.Files, c.is)
 		out.Problems = append(out.Problems, c.problems...)
 		out.More += c.more
@@ -103,7 +106,8 @@ type checking struct {
 	depth int
 
 	is       CheckedFile
-	id       int64 // of the record; 0: none yet, or not known
+	id       int64  // of the record; 0: none yet, or not known
+	root     string // the workspace that last worked in it
 	problems []Problem
 	more     int
 }
@@ -277,6 +281,8 @@ func (c *checking) facts(d *database) error {
 			c.sent[f.Subject] = e.Exchange
 		case event.CallFailed:
 			c.sent[f.Subject] = e.Exchange
+		case event.SessionStarted:
+			c.root = e.Dir
 		}
 		if crossed(f) {
 			c.named[f.Subject] = row.seq

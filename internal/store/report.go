@@ -57,6 +57,7 @@ type Report struct {
 	More     int           `json:"more"`     // problems beyond them
 	Missing  int64         `json:"missing"`  // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
 	Lost     int64         `json:"lost"`     // of them, those that were not pruned but went with captures.db: it is gone or empty, or was begun anew
+	Root     string        `json:"root"`     // the workspace that last worked in the record; "": not known
 	TookMS   int64         `json:"took_ms"`
 }
 

@@ -34,6 +34,7 @@ type FileStatus struct {
 
 	id    int64                // of the record; 0: not known
 	begun event.Seq            // see [database.begun]
+	root  string               // see [database.root]
 	calls map[string]event.Seq // that it names, or has, the exchanges of; nil: not known
 }
 
@@ -43,6 +44,7 @@ type Status struct {
 	Files     []FileStatus
 	Backups   []Saved    // the newest first
 	Holder    *HeldError // who is at work; nil: nobody
+	Root      string     // the workspace that last worked in it; "": not known
 	Restoring string     // the backup whose restoring was interrupted
 	Unread    error      // why it is not known how far a restore came, an *[UnreadJournalError]; nil: it is, or there was none
 	Incoming  string     // the folder that a restore left which died before it moved anything; "": none
@@ -63,6 +65,7 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 		out.Files = append(out.Files, f)
 	}
 	facts, captures := &out.Files[0], &out.Files[1]
+	out.Root = facts.root
 	if strangers(facts.id, captures.id) && captures.Problem == "" {
 		captures.Problem, captures.calls = "it "+strangersText, nil
 	}
@@ -141,6 +144,11 @@ func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 		f.FreeBytes = &free
 		if err := f.count(ctx, d, file.name); err != nil {
 			return err
+		}
+		if file.name == factsFile {
+			if f.root, err = d.root(ctx); err != nil && !damaged(err) {
+				return err
+			}
 		}
 		f.calls, err = d.calls(ctx, file.name)
 		if damaged(err) {
