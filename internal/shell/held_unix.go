@@ -148,6 +148,11 @@ func (h *Held) launch(o Options, at remembered) error {
 		}
 		h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, restore, h.sheet.end(), life)
 	}
+	if o.Sandbox != nil {
+		if err := o.Sandbox.confine(h.cmd); err != nil {
+			return err
+		}
+	}
 	if err := h.cmd.Start(); err != nil {
 		return err
 	}
