@@ -91,9 +91,9 @@ func folder(state, root string) string {
 var ErrNoRecord = errors.New("nothing is recorded for this workspace")
 
 // OpenRecord opens what is recorded of a workspace; without a record it makes none, and the error is [ErrNoRecord], or says
-// that there was one.
-func OpenRecord(ctx context.Context, state, root string) (*Record, error) {
-	s, err := existing(ctx, store.Options{Dir: folder(state, root)})
+// that there was one. env looks up variables.
+func OpenRecord(ctx context.Context, state, root string, env func(string) (string, bool)) (*Record, error) {
+	s, err := existing(ctx, store.Options{Dir: folder(state, root)}, env)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err := askKey(ctx, o.Config, o.Env, a.mask); err != nil {
 		return nil, err
 	}
-	sweepEphemeral(os.LookupEnv)
+	sweepEphemeral(variables(o.Env))
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask, Version: o.Version}); err != nil {
 		return nil, err
 	}
@@ -163,8 +163,8 @@ func (a *App) release() error {
 }
 
 // Idle makes sure that nobody is at work in a workspace: a *session.HeldError says who is. It makes nothing.
-func Idle(ctx context.Context, state, root string) error {
-	record, err := OpenRecord(ctx, state, root)
+func Idle(ctx context.Context, state, root string, env func(string) (string, bool)) error {
+	record, err := OpenRecord(ctx, state, root, env)
 	if errors.Is(err, ErrNoRecord) {
 		return nil
 	}

@@ -27,10 +27,15 @@ type (
 
 // DB works on the files of a workspace's record, whatever condition they are in. Where nothing was ever recorded its errors
 // are [ErrNoRecord].
-type DB struct{ dir, root, version string }
+type DB struct {
+	dir, root, version string
+	env                func(string) (string, bool)
+}
 
-// OpenDB names the record of a workspace; it opens and makes nothing.
-func OpenDB(state, root, version string) *DB { return &DB{folder(state, root), root, version} }
+// OpenDB names the record of a workspace; it opens and makes nothing. env looks up variables.
+func OpenDB(state, root, version string, env func(string) (string, bool)) *DB {
+	return &DB{folder(state, root), root, version, env}
+}
 
 // Status says how the files stand. It makes nothing.
 func (d *DB) Status(ctx context.Context) (*DBStatus, error) {
@@ -56,8 +61,8 @@ func (d *DB) none(ctx context.Context, err error) error {
 }
 
 // existing opens a record that is there; it makes none. The error is [ErrNoRecord], or says that there was one.
-func existing(ctx context.Context, o store.Options) (*store.Store, error) {
-	sweepEphemeral(os.LookupEnv)
+func existing(ctx context.Context, o store.Options, env func(string) (string, bool)) (*store.Store, error) {
+	sweepEphemeral(env)
 	o.Existing = true
 	s, err := store.Open(ctx, o)
 	if absent, ok := errors.AsType[*store.AbsentError](err); ok {
@@ -158,7 +163,7 @@ func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
 
 // leased opens the record for work that needs the lease.
 func (d *DB) leased(ctx context.Context, what string, f func(s *store.Store, l *store.Lease) error) error {
-	s, err := existing(ctx, store.Options{Dir: d.dir, Version: d.version})
+	s, err := existing(ctx, store.Options{Dir: d.dir, Version: d.version}, d.env)
 	if err != nil {
 		return err
 	}
@@ -255,6 +260,18 @@ func sweepEphemeral(env func(string) (string, bool)) {
 		in = []string{os.TempDir()}
 	}
 	store.SweepEphemeral(in)
+}
+
+// variables looks up variables in an environment.
+func variables(env []string) func(string) (string, bool) {
+	return func(name string) (value string, ok bool) {
+		for _, kv := range env {
+			if rest, is := strings.CutPrefix(kv, name+"="); is {
+				value, ok = rest, true // the last one counts
+			}
+		}
+		return value, ok
+	}
 }
 
 // memory lists the folders for what is kept for now that are in memory.

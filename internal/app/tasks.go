@@ -26,7 +26,7 @@ type Tasks struct {
 func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
 	mask := redact.New() // a reason or title may hold a secret, too
 	learnSecrets(mask, o.Config, o.Env)
-	s, err := existing(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: mask})
+	s, err := existing(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: mask}, variables(o.Env))
 	if err != nil {
 		return nil, err
 	}

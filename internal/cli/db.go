@@ -31,7 +31,7 @@ func (p *program) db() (*app.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenDB(state, root, p.Version), nil
+	return app.OpenDB(state, root, p.Version, p.Env), nil
 }
 
 func (p *program) dbStatusCommand() *cobra.Command {

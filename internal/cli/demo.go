@@ -112,7 +112,7 @@ func (p *program) layDemo(ctx context.Context, state string, keep bool) (string,
 			return "", err
 		}
 	} else if real, err := filepath.EvalSymlinks(dir); err == nil {
-		if err := app.Idle(ctx, state, real); err != nil {
+		if err := app.Idle(ctx, state, real, p.Env); err != nil {
 			return "", err
 		}
 	}

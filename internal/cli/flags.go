@@ -278,5 +278,5 @@ func (p *program) record(cmd *cobra.Command) (*app.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return app.OpenRecord(cmd.Context(), state, root)
+	return app.OpenRecord(cmd.Context(), state, root, p.Env)
 }

@@ -55,7 +55,7 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	defer func() { err = errors.Join(err, end()) }()
 	if p.flags.goOn || p.flags.resume != "" || p.flags.fork != "" {
 		// There is nothing to go on with in a record that is begun only now, least of all in the place of one that was lost.
-		record, err := app.OpenRecord(cmd.Context(), state, root)
+		record, err := app.OpenRecord(cmd.Context(), state, root, p.Env)
 		if errors.Is(err, app.ErrNoRecord) {
 			return trace.ErrNoTask
 		}

@@ -108,7 +108,7 @@ func (p *program) sayCopies() error {
 	if err != nil {
 		return err
 	}
-	copies, err := app.OpenDB(state, root, p.Version).Copies()
+	copies, err := app.OpenDB(state, root, p.Version, p.Env).Copies()
 	if err == nil && len(copies) > 0 {
 		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("task.rm.copies", strings.Join(copies, ", "))))
 	}
