@@ -28,6 +28,7 @@ var imports = map[string]string{
 	"internal/store":    "event redact wire",
 	"internal/agent":    "llm event prompt tool",
 	// what plugs into the kernel
+	"internal/checkpoint":   "event store",
 	"internal/instruction":  "event prompt",
 	"internal/tool/builtin": "event policy workspace shell tool",
 	// the two doors

@@ -33,6 +33,10 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindQuestionAsked:    decode[QuestionAsked],
 	KindQuestionAnswered: decode[QuestionAnswered],
 	KindFileChanged:      decode[FileChanged],
+	KindCheckpointTaken:  decode[CheckpointTaken],
+	KindCheckpointClosed: decode[CheckpointClosed],
+	KindUndoStarted:      decode[UndoStarted],
+	KindUndoCompleted:    decode[UndoCompleted],
 	KindQueueAdded:       decode[QueueAdded],
 	KindQueueChanged:     decode[QueueChanged],
 	KindPlanChanged:      decode[PlanChanged],
@@ -149,6 +153,22 @@ func (QuestionAnswered) sealed()    {}
 // Kind implements [Payload].
 func (FileChanged) Kind() Kind { return KindFileChanged }
 func (FileChanged) sealed()    {}
+
+// Kind implements [Payload].
+func (CheckpointTaken) Kind() Kind { return KindCheckpointTaken }
+func (CheckpointTaken) sealed()    {}
+
+// Kind implements [Payload].
+func (CheckpointClosed) Kind() Kind { return KindCheckpointClosed }
+func (CheckpointClosed) sealed()    {}
+
+// Kind implements [Payload].
+func (UndoStarted) Kind() Kind { return KindUndoStarted }
+func (UndoStarted) sealed()    {}
+
+// Kind implements [Payload].
+func (UndoCompleted) Kind() Kind { return KindUndoCompleted }
+func (UndoCompleted) sealed()    {}
 
 // Kind implements [Payload].
 func (QueueAdded) Kind() Kind { return KindQueueAdded }

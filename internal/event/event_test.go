@@ -60,6 +60,11 @@ func samples() []event.Payload {
 		event.QueueChanged{State: "held", By: "runtime"},
 		event.PlanChanged{Items: []event.PlanItem{{ID: "a", Text: "t", State: "done"}, {ID: "b", Text: "u", State: "pending", Needs: []string{"a"}}}},
 		event.FileChanged{Path: "a", Op: "edit", By: "agent", Before: "1", After: "2", Diff: "d"},
+		event.CheckpointTaken{Call: "tcl_1", Paths: []string{"a"}, Outside: 2, Uncovered: []event.Uncovered{{What: "large", N: 1, Paths: []string{"b"}}}},
+		event.CheckpointClosed{Call: "tcl_1", Paths: []string{"a"}, Changes: []event.Change{{Path: "a", Op: "edit", Type: "link", Mode: "755", Before: "1", After: "2", Diff: "d"}}, More: 3,
+			LeftOut: []event.Uncovered{{What: "large", N: 1, Paths: []string{"b"}}}},
+		event.UndoStarted{Targets: []string{"chk_1"}, Redo: true, Force: true, Paths: 2, Plan: "ab"},
+		event.UndoCompleted{Targets: []string{"chk_1"}, Redo: true, Restored: 1, Deleted: 2, Conflicts: []event.Conflict{{Path: "a", Why: "changed"}}, Left: 1, Interrupted: true},
 	}
 }
 

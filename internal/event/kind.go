@@ -33,6 +33,10 @@ const (
 	KindQuestionAsked    Kind = "question.asked"
 	KindQuestionAnswered Kind = "question.answered"
 	KindFileChanged      Kind = "file.changed"
+	KindCheckpointTaken  Kind = "checkpoint.taken"
+	KindCheckpointClosed Kind = "checkpoint.closed"
+	KindUndoStarted      Kind = "undo.started"
+	KindUndoCompleted    Kind = "undo.completed"
 	KindQueueAdded       Kind = "queue.added"
 	KindQueueChanged     Kind = "queue.changed"
 	KindPlanChanged      Kind = "plan.changed"
@@ -66,7 +70,7 @@ func (k Kind) Ends() bool {
 // Barrier tells whether p must be on the disk, through a power cut too, before what follows it may happen.
 func Barrier(p Payload) bool {
 	switch p := p.(type) {
-	case RunAccepted:
+	case RunAccepted, UndoStarted:
 		return true
 	case ToolStarted:
 		return !p.ReadOnly

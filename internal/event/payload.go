@@ -280,11 +280,12 @@ type Effect struct {
 
 // ToolStarted is the intent; it is committed before the effect. Barrier unless ReadOnly.
 type ToolStarted struct {
-	Name     string `json:"name"`
-	ReadOnly bool   `json:"read_only,omitempty"`
-	Dir      string `json:"dir,omitempty"`
-	Sandbox  bool   `json:"sandbox,omitempty"` // it is confined
-	Group    *Group `json:"group,omitempty"`   // the process group that will run; held until this fact is committed
+	Name       string `json:"name"`
+	ReadOnly   bool   `json:"read_only,omitempty"`
+	Dir        string `json:"dir,omitempty"`
+	Checkpoint string `json:"checkpoint,omitempty"` // that covers it
+	Sandbox    bool   `json:"sandbox,omitempty"`    // it is confined
+	Group      *Group `json:"group,omitempty"`      // the process group that will run; held until this fact is committed
 }
 
 // Group identifies a process group beyond reuse of its number: the leader's id and start time as the kernel counts it.
@@ -340,6 +341,10 @@ type QuestionAsked struct {
 	Grade    string   `json:"grade,omitempty"`  // of a command
 	Risk     []string `json:"risk,omitempty"`   // why it has that grade
 	Found    []Effect `json:"found,omitempty"`  // what a command is found to do
+	// Uncovered is what undo won't be able to take back: network, processes, outside (files outside the workspace), and what
+	// [Uncovered] has. Undo: it covers what changes in the workspace.
+	Uncovered []Uncovered `json:"uncovered,omitempty"`
+	Undo      bool        `json:"undo,omitempty"`
 }
 
 // QuestionAnswered is what the person said. Choice void: the run ended first; none: nobody is there to answer any more.
@@ -365,14 +370,82 @@ const (
 	AnswerNone = "none"
 )
 
-// FileChanged records a change that a file tool made. Before and After are SHA-256 in hexadecimal; empty: no file.
+// FileChanged records a change to a file: one that a file tool made where no checkpoint was taken, or one that was found
+// when a checkpoint was, and that nobody had recorded. Before and After are SHA-256 in hexadecimal; empty: no file, or not
+// known.
 type FileChanged struct {
 	Path   string `json:"path"` // relative to the workspace, slashes
-	Op     string `json:"op"`   // create, edit, overwrite
-	By     string `json:"by"`   // agent
+	Op     string `json:"op"`   // create, edit, overwrite; outside also delete, mode
+	By     string `json:"by"`   // agent, outside
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
 	Diff   string `json:"diff,omitempty"` // unified; empty: too large to show
+}
+
+// CheckpointTaken says that what a call may change is kept as it is; it is committed before the effect. The subject is the
+// checkpoint's id.
+type CheckpointTaken struct {
+	Call      string      `json:"call,omitempty"`    // the tool call; none: an undo
+	Paths     []string    `json:"paths,omitempty"`   // what it covers; none: the whole workspace
+	Outside   int         `json:"outside,omitempty"` // changes found that nobody had recorded
+	Uncovered []Uncovered `json:"uncovered,omitempty"`
+}
+
+// Uncovered is something that undo can't take back: home (of the workspace nothing is kept, since it holds a home folder),
+// many (nor here, since it has too many files), large, total (files that are too large, alone and in all), unreadable,
+// special (pipes, sockets, devices), mount (other file systems), deep, git-objects.
+type Uncovered struct {
+	What  string   `json:"what"`
+	N     int      `json:"n,omitempty"`
+	Paths []string `json:"paths,omitempty"` // some of them
+}
+
+// CheckpointClosed says what changed while a checkpoint was open: this is what an undo takes back.
+type CheckpointClosed struct {
+	Call    string      `json:"call,omitempty"`
+	Paths   []string    `json:"paths,omitempty"`
+	Changes []Change    `json:"changes,omitempty"`
+	More    int         `json:"more,omitempty"`     // changes that are not listed, only kept
+	LeftOut []Uncovered `json:"left_out,omitempty"` // of these changes: what can't be taken back
+}
+
+// Change is one path that changed. Hashes are SHA-256 in hexadecimal, of contents and of the targets of links; empty: none,
+// or not kept.
+type Change struct {
+	Path   string `json:"path"`
+	Op     string `json:"op"`             // create, edit, overwrite, delete, mode
+	Type   string `json:"type,omitempty"` // folder, link, special; none: a file
+	Mode   string `json:"mode,omitempty"` // octal, where it changed
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
+	Diff   string `json:"diff,omitempty"` // unified; empty: not known, or too large to show
+}
+
+// UndoStarted is the intent to take changes back; it is committed before a file is touched. Barrier. The subject is the id
+// of the undo's own checkpoint.
+type UndoStarted struct {
+	Targets []string `json:"targets"` // checkpoints, the newest first
+	Redo    bool     `json:"redo,omitempty"`
+	Force   bool     `json:"force,omitempty"`
+	Paths   int      `json:"paths"` // that are to change
+	Plan    string   `json:"plan"`  // SHA-256 of what is to be done
+}
+
+// UndoCompleted says what an undo did. Where it left something alone, its targets count as not undone.
+type UndoCompleted struct {
+	Targets     []string   `json:"targets"`
+	Redo        bool       `json:"redo,omitempty"`
+	Restored    int        `json:"restored"`
+	Deleted     int        `json:"deleted"`
+	Conflicts   []Conflict `json:"conflicts,omitempty"` // at most 100
+	Left        int        `json:"left,omitempty"`      // paths that were left alone
+	Interrupted bool       `json:"interrupted,omitempty"`
+}
+
+// Conflict is a path that an undo left alone.
+type Conflict struct {
+	Path string `json:"path"`
+	Why  string `json:"why"` // changed (since), not_kept, not_empty, blocked, failed
 }
 
 // QueueAdded keeps an input that came while a run was under way.

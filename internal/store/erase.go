@@ -65,11 +65,18 @@ func (s *Store) Erase(ctx context.Context, b event.Batch, by string) (event.Task
 	if err := s.facts.do(ctx, false, check); err != nil {
 		return done, err
 	}
+	files, err := s.openFiles(ctx, true)
+	if err != nil {
+		return done, err
+	}
 	if !erased {
 		// Captures first: whoever reads that a task is erased shall be able to rely on it.
 		calls, err := s.Calls(ctx, b.Scope.Task)
 		if err == nil {
 			err = s.captures.erase(ctx, b.Scope.Task, calls)
+		}
+		if err == nil && files != nil {
+			err = files.erase(ctx, b.Scope.Task)
 		}
 		if err != nil {
 			return done, err
@@ -89,7 +96,10 @@ func (s *Store) Erase(ctx context.Context, b event.Batch, by string) (event.Task
 		s.tail.forget()
 		s.committed(a)
 	}
-	return done, errors.Join(s.captures.db.scrub(ctx), s.facts.scrub(ctx))
+	if files != nil {
+		err = files.db.scrub(ctx)
+	}
+	return done, errors.Join(s.captures.db.scrub(ctx), s.facts.scrub(ctx), err)
 }
 
 // unforked checks that no other task's thread goes on from a node of this one.

@@ -1,5 +1,5 @@
-// Package store keeps the record of a workspace in a folder: facts in overt.db, what crossed the wire in captures.db, and
-// the lease file that says who may run.
+// Package store keeps the record of a workspace in a folder: facts in overt.db, what crossed the wire in captures.db, states
+// of the workspace's files in files.db, and the lease file that says who may run.
 //
 // Begin with [Open]. The [Store] is an [event.Log]: [Store.Append] returns after the commit, [Store.Read] gives threads
 // and tasks, [Store.Follow] goes on as facts are committed, by other processes too. Lists and sums come from
@@ -54,6 +54,9 @@ type Store struct {
 	facts    *database
 	captures *Captures
 	names    names
+
+	filesMu sync.Mutex
+	files   *Files // nil until somebody needs it
 
 	log           string // the folder that a log without its file was moved to
 	lost          *Lost
@@ -205,5 +208,10 @@ func (s *Store) Close() error {
 		s.pollConn.Close() // a reader: there is nothing that it could lose
 	}
 	s.poll.Unlock()
+	s.filesMu.Lock()
+	defer s.filesMu.Unlock()
+	if s.files != nil {
+		return errors.Join(s.facts.close(), s.captures.db.close(), s.files.db.close())
+	}
 	return errors.Join(s.facts.close(), s.captures.db.close())
 }

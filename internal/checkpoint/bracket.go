@@ -1,0 +1,327 @@
+package checkpoint
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"overt/internal/event"
+	"overt/internal/store"
+)
+
+const (
+	// maxListed bounds how many changes a fact lists, and how many are told that were found.
+	maxListed = 100
+	maxPaths  = 200
+)
+
+// What is not covered for another reason than the files themselves.
+const (
+	leftHome = "home" // the workspace is, or holds, the home folder
+	leftMany = "many" // it has more paths than are kept
+)
+
+// Uncovered says what can't be taken back of a change to the paths, as far as it is known before; nil paths: anything in the
+// workspace.
+func (k *Keeper) Uncovered(paths []string) []event.Uncovered {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case len(paths) > 0:
+		return nil
+	case k.none:
+		return []event.Uncovered{{What: leftHome}}
+	case k.many:
+		return []event.Uncovered{{What: leftMany}}
+	}
+	return told(k.last)
+}
+
+// Before makes sure that what a call may change is kept as it is: the paths, relative to the workspace with links resolved,
+// and the folders above them; nil: the whole workspace. It gives what is to be recorded before the call has an effect, and
+// the changes that nobody had recorded. Until [Keeper.After] or [Keeper.Drop] every other bracket waits.
+//
+// An error says that the state could not be kept; the call must not run, and nothing is open.
+func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string) (event.CheckpointTaken, []event.FileChanged, error) {
+	if err := k.take(ctx); err != nil {
+		return event.CheckpointTaken{}, nil, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	taken, outside, err := k.before(ctx, s, id, paths)
+	if err != nil {
+		k.open = nil
+		k.free()
+	}
+	return taken, outside, err
+}
+
+func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string) (taken event.CheckpointTaken, outside []event.FileChanged, err error) {
+	taken.Paths = recordedAll(paths)
+	k.open = &open{id: id, paths: paths}
+	if paths == nil && (k.none || k.many) {
+		k.open.nothing = true
+		taken.Uncovered = k.refused()
+		return taken, nil, nil
+	}
+	if err := k.load(ctx); err != nil {
+		return taken, nil, err
+	}
+	if !k.marked {
+		if err := k.files.Mark(); err != nil {
+			return taken, nil, err
+		}
+		k.marked = true
+	}
+	known := k.index.complete
+	list, left, err := k.survey(ctx, paths)
+	if errors.Is(err, errMany) {
+		k.many, k.open.nothing = true, true
+		taken.Uncovered = k.refused()
+		return taken, nil, nil
+	}
+	if err != nil {
+		return taken, nil, err
+	}
+	covers, err := json.Marshal(paths)
+	if err != nil {
+		return taken, nil, err
+	}
+	for _, n := range list {
+		if !n.changed() || n.old == nil && !known {
+			continue
+		}
+		taken.Outside++
+		if c := n.change(); len(outside) < maxPaths/4 && !private(n.path) && c.Type == "" {
+			outside = append(outside, event.FileChanged{Path: c.Path, Op: c.Op, By: "outside", Before: c.Before, After: c.After})
+		}
+	}
+	taken.Uncovered = told(left)
+	batch := store.FileBatch{
+		Complete: paths == nil,
+		Open:     &store.FileCheckpoint{ID: id, Task: s.Task, Run: s.Run, Covers: string(covers), Time: k.o.Now().UnixMilli()},
+	}
+	return taken, outside, k.apply(ctx, list, batch, true)
+}
+
+// After finds what changed since [Keeper.Before], keeps it, and gives what is to be recorded with the outcome of the call.
+// The bracket is free in any case; after an error the checkpoint stays open until [Keeper.Recover].
+func (k *Keeper) After(ctx context.Context, id string) (event.CheckpointClosed, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o := k.open
+	if o == nil || o.id != id {
+		return event.CheckpointClosed{}, fmt.Errorf("checkpoint %s is not open", id)
+	}
+	defer k.free()
+	k.open = nil
+	if o.nothing {
+		return event.CheckpointClosed{LeftOut: k.refused()}, nil
+	}
+	return k.close(ctx, id, o.paths)
+}
+
+// close compares with the index what a checkpoint covers, and keeps the difference.
+func (k *Keeper) close(ctx context.Context, id string, paths []string) (event.CheckpointClosed, error) {
+	out := event.CheckpointClosed{Paths: recordedAll(paths)}
+	list, left, err := k.survey(ctx, paths)
+	if errors.Is(err, errMany) { // what was kept before is kept still, but nobody knows what changed
+		k.many = true
+		out.LeftOut = k.refused()
+		list, err = nil, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	if paths == nil {
+		k.last = left
+	}
+	batch := store.FileBatch{Close: id, Now: k.o.Now().UnixMilli()}
+	var lost []uncovered
+	var changes []event.Change
+	for _, n := range list {
+		if !n.changed() {
+			continue
+		}
+		before, after := n.before(), n.after()
+		batch.Deltas = append(batch.Deltas, store.FileDelta{
+			Path: n.path, BeforeKind: before.kind, BeforeMode: before.mode, Before: before.content(),
+			AfterKind: after.kind, AfterMode: after.mode, After: after.content(),
+		})
+		if before.kind != kindNone && before.kind != kindFolder && !before.kept {
+			lost = add(lost, n.old.skipped, n.path)
+		}
+		changes = append(changes, n.change())
+	}
+	if err := k.apply(ctx, list, batch, false); err != nil {
+		return out, err
+	}
+	slices.SortFunc(changes, func(a, b event.Change) int {
+		return cmp.Or(boolean(private(a.Path))-boolean(private(b.Path)), cmp.Compare(a.Path, b.Path))
+	})
+	out.Changes, out.More = listed(changes)
+	out.LeftOut = append(out.LeftOut, told(lost)...)
+	return out, nil
+}
+
+// Drop closes a bracket under which nothing happened.
+func (k *Keeper) Drop(ctx context.Context, id string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	o := k.open
+	if o == nil || o.id != id {
+		return fmt.Errorf("checkpoint %s is not open", id)
+	}
+	defer k.free()
+	k.open = nil
+	if o.nothing {
+		return nil
+	}
+	return k.files.Drop(ctx, id)
+}
+
+// survey compares with the index, and reads and keeps what differs.
+func (k *Keeper) survey(ctx context.Context, paths []string) ([]news, []uncovered, error) {
+	var s *scanner
+	var err error
+	if paths == nil {
+		s, err = k.scan(ctx)
+	} else {
+		s, err = k.look(paths)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := k.read(ctx, s.found)
+	if err != nil {
+		return nil, nil, err
+	}
+	left := s.left
+	for _, n := range list {
+		if n.now != nil && n.now.skipped != "" {
+			left = add(left, n.now.skipped, n.path)
+		}
+	}
+	if paths == nil {
+		k.last = left
+	}
+	return list, left, nil
+}
+
+// apply writes what was found, and then lets the index have it.
+func (k *Keeper) apply(ctx context.Context, list []news, b store.FileBatch, full bool) error {
+	for _, n := range list {
+		if n.now == nil {
+			b.Gone = append(b.Gone, n.path)
+		} else {
+			b.Entries = append(b.Entries, n.now.stored(n.path))
+		}
+	}
+	generation, err := k.files.Apply(ctx, b, full)
+	if err != nil {
+		return err
+	}
+	for _, n := range list {
+		if n.now == nil {
+			k.index.drop(n.path)
+		} else {
+			k.index.put(n.path, n.now)
+		}
+	}
+	k.index.generation, k.index.complete = generation, k.index.complete || b.Complete
+	return nil
+}
+
+// refused says why nothing is kept of the workspace.
+func (k *Keeper) refused() []event.Uncovered {
+	if k.none {
+		return []event.Uncovered{{What: leftHome}}
+	}
+	return []event.Uncovered{{What: leftMany, N: k.o.Entries}}
+}
+
+// change is what was found, in the words of facts.
+func (n news) change() event.Change {
+	before, after := n.before(), n.after()
+	c := event.Change{Path: recorded(n.path), Before: before.hex(), After: after.hex()}
+	is := after
+	switch {
+	case before.kind == kindNone:
+		c.Op = "create"
+	case after.kind == kindNone:
+		c.Op, is = "delete", before
+	case before.kind != after.kind:
+		c.Op = "overwrite"
+	case before.hash == after.hash && before.kept == after.kept && before.mode != after.mode:
+		c.Op = "mode"
+	default:
+		c.Op = "edit"
+	}
+	if after.kind != kindNone && before.kind != kindNone && before.mode != after.mode {
+		c.Mode = fmt.Sprintf("%o", after.mode)
+	}
+	switch is.kind {
+	case kindFolder:
+		c.Type = "folder"
+	case kindLink:
+		c.Type = "link"
+	case kindOther:
+		c.Type = "special"
+	}
+	return c
+}
+
+// listed bounds what a fact lists, which stays under 16 KB.
+func listed(all []event.Change) ([]event.Change, int) {
+	size := 0
+	for i, c := range all {
+		if size += 160 + len(c.Path); i == maxListed || size > 12<<10 {
+			return all[:i], len(all) - i
+		}
+	}
+	return all, 0
+}
+
+func (s state) content() []byte {
+	if !s.kept {
+		return nil
+	}
+	return s.hash[:]
+}
+
+func (s state) hex() string { return hex.EncodeToString(s.content()) }
+
+// recorded is a path as facts hold it, which are UTF-8.
+func recorded(p string) string { return strings.ToValidUTF8(p, "\uFFFD") }
+
+func recordedAll(paths []string) (out []string) {
+	for _, p := range paths {
+		out = append(out, recorded(p))
+	}
+	return out
+}
+
+func told(list []uncovered) (out []event.Uncovered) {
+	for _, u := range list {
+		paths := make([]string, len(u.paths))
+		for i, p := range u.paths {
+			paths[i] = recorded(p)
+		}
+		slices.Sort(paths)
+		out = append(out, event.Uncovered{What: u.what, N: u.n, Paths: paths})
+	}
+	slices.SortFunc(out, func(a, b event.Uncovered) int { return cmp.Compare(a.What, b.What) })
+	return out
+}
+
+func boolean(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

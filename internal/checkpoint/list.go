@@ -1,0 +1,178 @@
+package checkpoint
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"overt/internal/event"
+)
+
+// Entry is a change of a task that can be taken back, or could.
+type Entry struct {
+	ID        string            `json:"id"` // of its checkpoint
+	Task      string            `json:"task"`
+	Turn      string            `json:"turn"`  // "": of an undo
+	Call      string            `json:"call"`  // the tool call; "": an undo
+	Tool      string            `json:"tool"`  // its name; undo, redo
+	About     string            `json:"about"` // the path or the command
+	Time      time.Time         `json:"time"`
+	Changes   int               `json:"changes"` // paths
+	Paths     []string          `json:"paths"`   // some of them
+	Uncovered []event.Uncovered `json:"uncovered"`
+	State     string            `json:"state"` // done; undone; pruned: it is not kept any more
+	Undo      bool              `json:"undo"`
+	Targets   []string          `json:"targets"` // of an undo
+}
+
+// States of an [Entry].
+const (
+	StateDone   = "done"
+	StateUndone = "undone"
+	StatePruned = "pruned"
+)
+
+// List reads the facts of a task, in order, and gives its changes, the newest last. kept tells which checkpoints there are
+// still.
+func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, error) {
+	type call struct{ tool, about string }
+	calls := map[string]call{}
+	taken := map[string]event.Fact{}
+	undos := map[string]event.UndoStarted{}
+	var out []Entry
+	find := func(id string) *Entry {
+		if i := slices.IndexFunc(out, func(e Entry) bool { return e.ID == id }); i >= 0 {
+			return &out[i]
+		}
+		return &Entry{}
+	}
+	for f, err := range facts {
+		if err != nil {
+			return nil, err
+		}
+		switch p := f.Data.(type) {
+		case event.ToolDecided:
+			c := call{tool: p.Name, about: p.Preview}
+			if len(p.Effects) > 0 {
+				c.about = p.Effects[0].Target
+			}
+			calls[f.Subject] = c
+		case event.CheckpointTaken:
+			taken[f.Subject] = f
+		case event.UndoStarted:
+			undos[f.Subject] = p
+		case event.CheckpointClosed:
+			if len(p.Changes) == 0 {
+				continue
+			}
+			was := taken[f.Subject]
+			t, _ := was.Data.(event.CheckpointTaken)
+			e := Entry{
+				ID: f.Subject, Task: f.Scope.Task, Turn: was.Scope.Turn, Call: t.Call, Tool: calls[t.Call].tool, About: calls[t.Call].about,
+				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{},
+			}
+			if u, ok := undos[f.Subject]; ok {
+				if e.Undo, e.Targets, e.Tool = true, u.Targets, "undo"; u.Redo {
+					e.Tool = "redo"
+				}
+			}
+			for _, c := range p.Changes[:min(len(p.Changes), maxNoted)] {
+				e.Paths = append(e.Paths, c.Path)
+			}
+			if e.Uncovered == nil {
+				e.Uncovered = []event.Uncovered{}
+			}
+			out = append(out, e)
+		case event.UndoCompleted:
+			if p.Left > 0 || p.Interrupted {
+				continue // it can be asked for once more
+			}
+			for _, id := range p.Targets {
+				t := find(id)
+				t.State = StateUndone
+				if t.Undo {
+					for _, id := range t.Targets {
+						find(id).State = StateDone
+					}
+				}
+			}
+		}
+	}
+	for i := range out {
+		if !kept[out[i].ID] {
+			out[i].State = StatePruned
+		}
+	}
+	return out, nil
+}
+
+// What is wrong with a wish for an undo.
+var (
+	ErrNothing = errors.New("nothing is left to undo")
+	ErrNoRedo  = errors.New("nothing was undone")
+)
+
+// NoChangeError says that no change has an id.
+type NoChangeError struct{ ID string }
+
+// Error implements error.
+func (e *NoChangeError) Error() string {
+	return fmt.Sprintf("no change that can be undone is %s", e.ID)
+}
+
+// Wish says what is to be undone. The zero Wish is the last change.
+type Wish struct {
+	To   string // back to before this change: its id, or closing characters of it
+	Turn bool   // all changes of the last turn that has any
+	Redo bool   // the last undo
+}
+
+// Choose gives the ids of what a wish means, the newest first.
+func Choose(list []Entry, w Wish) ([]string, error) {
+	if w.Redo {
+		for _, e := range slices.Backward(list) {
+			if e.Tool == "undo" && e.State != StateUndone {
+				return []string{e.ID}, nil
+			}
+			if !e.Undo { // a change after an undo leaves nothing to redo
+				break
+			}
+		}
+		return nil, ErrNoRedo
+	}
+	from := -1
+	for i, e := range list {
+		if !e.Undo && e.State != StateUndone {
+			from = i
+		}
+	}
+	switch {
+	case w.To != "":
+		from = -1
+		for i, e := range list {
+			if !e.Undo && e.State != StateUndone && (e.ID == w.To || len(w.To) >= 3 && strings.HasSuffix(e.ID, w.To)) {
+				from = i
+			}
+		}
+		if from < 0 {
+			return nil, &NoChangeError{w.To}
+		}
+	case from < 0:
+		return nil, ErrNothing
+	case w.Turn:
+		turn := list[from].Turn
+		from = slices.IndexFunc(list, func(e Entry) bool { return !e.Undo && e.State != StateUndone && e.Turn == turn })
+	default:
+		return []string{list[from].ID}, nil
+	}
+	var out []string
+	for _, e := range slices.Backward(list[from:]) {
+		if !e.Undo && e.State != StateUndone {
+			out = append(out, e.ID)
+		}
+	}
+	return out, nil
+}

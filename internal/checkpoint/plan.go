@@ -1,0 +1,240 @@
+package checkpoint
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"overt/internal/event"
+	"overt/internal/store"
+)
+
+// Why a path is left alone, as [event.Conflict] says it.
+const (
+	whyChanged  = "changed"   // it is not as the change left it
+	whyNotKept  = "not_kept"  // its content was not kept, or not compared
+	whyNotEmpty = "not_empty" // something has come into the folder
+	whyBlocked  = "blocked"   // something else than a folder stands above it
+	whyFailed   = "failed"    // the system refused
+)
+
+// ErrPruned says that a change is not kept any more.
+var ErrPruned = errors.New("what this change was is not kept any more, so it can't be undone")
+
+// step is what is to become of a path.
+type step struct {
+	path string
+	have state // what is there
+	stat stat  // what the system says of it
+	want state
+}
+
+// Plan is what an undo would do.
+type Plan struct {
+	Restore   []string         // paths that get a former content, mode or existence
+	Delete    []string         // paths that go
+	Conflicts []event.Conflict // paths that are left alone
+	Same      int              // paths that are as they are to be already
+
+	steps []step
+}
+
+// Paths lists what would change, in order.
+func (p *Plan) Paths() []string {
+	out := slices.Concat(p.Restore, p.Delete)
+	slices.Sort(out)
+	return out
+}
+
+// digest names what is to be done.
+func (p *Plan) digest() string {
+	h := sha256.New()
+	for _, s := range p.steps {
+		fmt.Fprintf(h, "%q %d %o %x %d %o %x\n", s.path, s.have.kind, s.have.mode, s.have.hash, s.want.kind, s.want.mode, s.want.hash)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Preview says what an undo of checkpoints, the newest first, would do now. With force, what was changed since is
+// overwritten. Nothing is changed or kept. The error is [ErrPruned] where one of them is not kept any more.
+func (k *Keeper) Preview(ctx context.Context, targets []string, force bool) (*Plan, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.plan(ctx, targets, force)
+}
+
+func (k *Keeper) plan(ctx context.Context, targets []string, force bool) (*Plan, error) {
+	if err := k.load(ctx); err != nil {
+		return nil, err
+	}
+	chains := map[string][]store.FileDelta{}
+	for _, id := range targets {
+		deltas, known, err := k.files.Deltas(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		if !known {
+			return nil, ErrPruned
+		}
+		for _, d := range deltas {
+			chains[d.Path] = append(chains[d.Path], d)
+		}
+	}
+	p := &Plan{}
+	paths := make([]string, 0, len(chains))
+	for at := range chains {
+		paths = append(paths, at)
+	}
+	slices.Sort(paths)
+	for _, at := range paths {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := k.planOne(ctx, p, at, chains[at], force); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// planOne goes back from what is there, change by change.
+func (k *Keeper) planOne(ctx context.Context, p *Plan, at string, chain []store.FileDelta, force bool) error {
+	s := step{path: at}
+	var err error
+	if s.have, s.stat, err = k.present(at); err != nil {
+		p.conflict(at, whyFailed)
+		return nil
+	}
+	s.want = s.have
+	for _, d := range chain {
+		before, after := stateOf(d.BeforeKind, d.BeforeMode, d.Before), stateOf(d.AfterKind, d.AfterMode, d.After)
+		switch {
+		case same(s.want, after):
+			s.want = before
+		case same(s.want, before):
+		case force:
+			s.want = before
+		case after.hashed() && !after.kept && after.kind == s.want.kind:
+			p.conflict(at, whyNotKept)
+			return nil
+		default:
+			p.conflict(at, whyChanged)
+			return nil
+		}
+	}
+	switch {
+	case same(s.want, s.have):
+		p.Same++
+		return nil
+	case s.want.kind == kindOther || s.want.hashed() && !s.want.kept:
+		p.conflict(at, whyNotKept)
+		return nil
+	case s.want.hashed():
+		if has, err := k.files.Has(ctx, s.want.hash[:]); err != nil || !has {
+			p.conflict(at, whyNotKept)
+			return err
+		}
+	}
+	p.steps = append(p.steps, s)
+	if s.want.kind == kindNone {
+		p.Delete = append(p.Delete, at)
+	} else {
+		p.Restore = append(p.Restore, at)
+	}
+	return nil
+}
+
+func (p *Plan) conflict(at, why string) {
+	p.Conflicts = append(p.Conflicts, event.Conflict{Path: recorded(at), Why: why})
+}
+
+func stateOf(kind uint8, mode uint32, hash []byte) state {
+	s := state{kind: kind, mode: mode, kept: hash != nil}
+	copy(s.hash[:], hash)
+	return s
+}
+
+// hashed tells whether there is a content that matters.
+func (s state) hashed() bool { return s.kind == kindFile || s.kind == kindLink }
+
+// same tells whether two states are known to be equal.
+func same(a, b state) bool {
+	if a.kind != b.kind || a.mode != b.mode {
+		return false
+	}
+	return !a.hashed() || a.kept && b.kept && a.hash == b.hash
+}
+
+// present reads what stands at a path, without keeping it.
+func (k *Keeper) present(at string) (state, stat, error) {
+	d, err := k.folder(at)
+	if err != nil {
+		if gone(err) {
+			err = nil
+		}
+		return state{}, stat{}, err
+	}
+	defer d.close()
+	name := path.Base(at)
+	s, err := d.stat(name)
+	if err != nil {
+		if gone(err) {
+			err = nil
+		}
+		return state{}, stat{}, err
+	}
+	out := state{kind: s.kind, mode: s.mode}
+	switch s.kind {
+	case kindLink:
+		target, err := d.readlink(name)
+		out.hash, out.kept = sha256.Sum256([]byte(target)), err == nil
+		return out, s, err
+	case kindFile:
+		f, opened, err := d.open(name)
+		if errors.Is(err, fs.ErrPermission) {
+			return out, s, nil // not comparable
+		}
+		if err != nil {
+			return out, s, err
+		}
+		defer f.Close()
+		h := sha256.New()
+		if _, err := io.Copy(h, f); err != nil {
+			return out, s, err
+		}
+		h.Sum(out.hash[:0])
+		out.kept, out.mode = true, opened.mode
+		return out, opened, nil
+	}
+	return out, s, nil
+}
+
+// Covered tells whether a checkpoint can still be taken back.
+func (k *Keeper) Covered(ctx context.Context) (map[string]bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := k.load(ctx); err != nil {
+		return nil, err
+	}
+	return k.files.Kept(ctx)
+}
+
+// names lists a few paths as a model or a fact may be told them.
+func names(paths []string, most int) string {
+	var out []string
+	for _, p := range paths[:min(len(paths), most)] {
+		out = append(out, fmt.Sprintf("%q", recorded(p)))
+	}
+	text := strings.Join(out, ", ")
+	if more := len(paths) - len(out); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

@@ -1,0 +1,262 @@
+package checkpoint
+
+import (
+	"context"
+	"path"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	// maxDepth bounds how many folders deep a walk goes.
+	maxDepth = 200
+	// workers is how many goroutines walk: listing waits for the system.
+	workers = 4
+	// tempPrefix begins the names of files that an undo makes; what is left of them is removed.
+	tempPrefix = ".overt-undo-"
+)
+
+// found is a path that is not as the index says.
+type found struct {
+	path string
+	old  *entry // nil: it was not known
+	now  stat   // kind 0: it is gone
+}
+
+// uncovered counts what is not kept for one reason, with some of the paths.
+type uncovered struct {
+	what  string
+	n     int
+	paths []string
+}
+
+// add counts one more.
+func add(list []uncovered, what, p string) []uncovered {
+	for i := range list {
+		if list[i].what == what {
+			list[i].n++
+			if len(list[i].paths) < maxNamed {
+				list[i].paths = append(list[i].paths, p)
+			}
+			return list
+		}
+	}
+	return append(list, uncovered{what, 1, []string{p}})
+}
+
+// maxNamed is how many paths are named of what is not covered.
+const maxNamed = 5
+
+// scanner is one walk.
+type scanner struct {
+	ctx    context.Context
+	k      *Keeper
+	ix     *index
+	scan   int
+	device uint64
+	count  atomic.Int64
+	slots  chan struct{}
+	wg     sync.WaitGroup
+	stop   atomic.Bool
+
+	mu    sync.Mutex
+	found []found
+	left  []uncovered
+	temps []string
+	err   error
+}
+
+// scan compares every path of the workspace with the index.
+func (k *Keeper) scan(ctx context.Context) (*scanner, error) {
+	k.index.scan++
+	s := &scanner{ctx: ctx, k: k, ix: k.index, scan: k.index.scan, slots: make(chan struct{}, workers-1)}
+	top, err := openTop(k.root)
+	if err != nil {
+		return nil, err
+	}
+	if s.device, err = top.device(); err != nil {
+		top.close()
+		return nil, err
+	}
+	s.folder(top, ".", 0)
+	s.wg.Wait()
+	if s.err == nil {
+		s.err = ctx.Err()
+	}
+	return s, s.err
+}
+
+// folder looks at what is in an open folder, and closes it.
+func (s *scanner) folder(d dir, at string, depth int) {
+	defer d.close()
+	names, err := d.names()
+	if err != nil {
+		s.note(func() { s.left = add(s.left, skippedRead, at) })
+		s.keep(at)
+		return
+	}
+	if s.count.Add(int64(len(names))) > int64(s.k.o.Entries) {
+		s.fail(errMany)
+	}
+	store := objectStore(names)
+	known := s.ix.folders[at]
+	met := 0
+	for _, name := range names {
+		if s.stopped() {
+			return
+		}
+		p := name
+		if at != "." {
+			p = at + "/" + name
+		}
+		if strings.HasPrefix(name, tempPrefix) {
+			s.note(func() { s.temps = append(s.temps, p) })
+			continue
+		}
+		if s.k.skip[p] {
+			continue
+		}
+		if store && name == "objects" {
+			s.note(func() { s.left = add(s.left, "git-objects", p) })
+			continue
+		}
+		now, err := d.stat(name)
+		if err != nil {
+			continue // gone meanwhile
+		}
+		e := known[name]
+		if e != nil {
+			e.scan = s.scan
+			met++
+		}
+		if e == nil || !e.same(now) {
+			s.note(func() { s.found = append(s.found, found{p, e, now}) })
+		} else if e.skipped != "" {
+			s.note(func() { s.left = add(s.left, e.skipped, p) })
+		}
+		if now.kind != kindFolder {
+			if e != nil && e.stat.kind == kindFolder {
+				s.emptied(p)
+			}
+			continue
+		}
+		switch {
+		case now.device != s.device:
+			s.note(func() { s.left = add(s.left, "mount", p) })
+			s.keep(p)
+		case depth >= maxDepth:
+			s.note(func() { s.left = add(s.left, "deep", p) })
+			s.keep(p)
+		default:
+			s.enter(d, name, p, depth)
+		}
+	}
+	if met < len(known) {
+		for name, e := range known {
+			if e.scan != s.scan {
+				s.gone(path.Join(at, name))
+			}
+		}
+	}
+}
+
+// enter goes into a folder, on a goroutine of its own if one is free.
+func (s *scanner) enter(d dir, name, p string, depth int) {
+	next, err := d.enter(name)
+	if err != nil {
+		s.note(func() { s.left = add(s.left, skippedRead, p) })
+		s.keep(p)
+		return
+	}
+	select {
+	case s.slots <- struct{}{}:
+		s.wg.Go(func() {
+			s.folder(next, p, depth+1)
+			<-s.slots
+		})
+	default:
+		s.folder(next, p, depth+1)
+	}
+}
+
+// keep takes what is known below a folder that can't be looked into as it is.
+func (s *scanner) keep(at string) {
+	for name, e := range s.ix.folders[at] {
+		e.scan = s.scan
+		s.keep(path.Join(at, name))
+	}
+}
+
+// gone notes a path that is not there any more, with all below it.
+func (s *scanner) gone(p string) {
+	s.note(func() {
+		s.ix.all(p, func(p string, e *entry) { s.found = append(s.found, found{path: p, old: e}) })
+	})
+}
+
+// emptied notes all that was below a folder in whose place something else stands.
+func (s *scanner) emptied(p string) {
+	for name := range s.ix.folders[p] {
+		s.gone(path.Join(p, name))
+	}
+}
+
+func (s *scanner) note(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+func (s *scanner) fail(err error) {
+	s.note(func() {
+		if s.err == nil {
+			s.err = err
+		}
+	})
+	s.stop.Store(true)
+}
+
+func (s *scanner) stopped() bool { return s.stop.Load() || s.ctx.Err() != nil }
+
+// objectStore tells whether a folder is one of Git's, whose objects lie in it.
+func objectStore(names []string) bool {
+	has := 0
+	for _, n := range names {
+		if n == "HEAD" || n == "objects" || n == "refs" {
+			has++
+		}
+	}
+	return has == 3
+}
+
+// look compares single paths and the folders above them with the index.
+func (k *Keeper) look(paths []string) (*scanner, error) {
+	s := &scanner{k: k, ix: k.index}
+	seen := map[string]bool{}
+	for _, p := range paths {
+		for at := p; at != "."; at = path.Dir(at) {
+			if seen[at] || s.k.skip[at] {
+				continue
+			}
+			seen[at] = true
+			now, err := k.stat(at)
+			if err != nil {
+				return nil, err
+			}
+			old := k.index.get(at)
+			switch {
+			case now.kind == kindNone && old != nil:
+				s.gone(at)
+			case now.kind != kindNone && (old == nil || !old.same(now)):
+				s.found = append(s.found, found{at, old, now})
+				if old != nil && old.stat.kind == kindFolder && now.kind != kindFolder {
+					s.emptied(at)
+				}
+			case old != nil && old.skipped != "":
+				s.left = add(s.left, old.skipped, at)
+			}
+		}
+	}
+	return s, nil
+}

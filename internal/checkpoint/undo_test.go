@@ -1,0 +1,302 @@
+//go:build unix
+
+package checkpoint_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"overt/internal/checkpoint"
+	"overt/internal/event"
+)
+
+// TestLaterEditIsAConflict: what a person changed since is left alone, everything else is taken back, and force overwrites
+// it without losing it.
+func TestLaterEditIsAConflict(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "one")
+	b.write("b", "one")
+	b.change("echo two > a; echo two > b; mkdir d; echo x > d/made")
+	b.write("a", "mine")
+	b.write("d/mine", "mine")
+	done := b.undo(checkpoint.Wish{}, false)
+	got := b.snapshot()
+	if !strings.HasSuffix(got["a"], " mine") || !strings.HasSuffix(got["b"], " one") || !strings.HasSuffix(got["d/mine"], " mine") || got["d/made"] != "" {
+		t.Errorf("after an undo: %v", got)
+	}
+	want := []event.Conflict{{Path: "a", Why: "changed"}, {Path: "d", Why: "not_empty"}}
+	if !slices.Equal(done.Conflicts, want) || done.Left != 2 {
+		t.Errorf("left %v, want %v", done.Conflicts, want)
+	}
+	if done = b.undo(checkpoint.Wish{}, true); !strings.HasSuffix(b.snapshot()["a"], " one") || done.Left != 1 {
+		t.Errorf("with force: %v, %v", b.snapshot(), done.Conflicts)
+	}
+	if b.undo(checkpoint.Wish{Redo: true}, false); !strings.HasSuffix(b.snapshot()["a"], " mine") {
+		t.Errorf("redo of the forced undo: %v", b.snapshot())
+	}
+}
+
+// TestWishes: one change, all of it back to a point, and nothing that was undone before.
+func TestWishes(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "0")
+	states := []map[string]string{b.snapshot()}
+	for _, s := range []string{"echo 1 > a", "echo 2 > a; echo 2 > b", "echo 3 > b"} {
+		b.change(s)
+		states = append(states, b.snapshot())
+	}
+	list := b.list()
+	if len(list) != 3 || list[1].Changes != 2 || list[0].State != checkpoint.StateDone {
+		t.Fatalf("%+v", list)
+	}
+	b.undo(checkpoint.Wish{To: list[1].ID}, false)
+	if d := diff(states[1], b.snapshot()); d != "" {
+		t.Errorf("back to the second: %s", d)
+	}
+	b.undo(checkpoint.Wish{Redo: true}, false)
+	if d := diff(states[3], b.snapshot()); d != "" {
+		t.Errorf("redo: %s", d)
+	}
+	b.undo(checkpoint.Wish{Turn: true}, false) // all have no turn here, so it is one
+	if d := diff(states[0], b.snapshot()); d != "" {
+		t.Errorf("the whole turn: %s", d)
+	}
+	if _, err := b.tryUndo(checkpoint.Wish{}, false); !errors.Is(err, checkpoint.ErrNothing) {
+		t.Errorf("a fourth undo: %v", err)
+	}
+	var none *checkpoint.NoChangeError
+	if _, err := b.tryUndo(checkpoint.Wish{To: "chk_x"}, false); !errors.As(err, &none) {
+		t.Errorf("an unknown one: %v", err)
+	}
+	b.change("echo new > c")
+	if _, err := b.tryUndo(checkpoint.Wish{Redo: true}, false); !errors.Is(err, checkpoint.ErrNoRedo) {
+		t.Errorf("redo after a change: %v", err)
+	}
+}
+
+// TestNamedPaths: a file tool's bracket reads what it names and the folders above, and the folders that it made go again.
+func TestNamedPaths(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("other", "x")
+	before := b.snapshot()
+	id := b.begin("x/y/new.txt")
+	b.write("x/y/new.txt", "new")
+	closed := b.end(id)
+	if len(closed.Changes) != 3 || closed.Changes[2].Op != "create" || closed.Changes[0].Type != "folder" {
+		t.Errorf("%+v", closed)
+	}
+	b.write("other", "y") // nobody's business
+	if done := b.undo(checkpoint.Wish{}, false); done.Left != 0 || !slices.Contains(done.Removed, "x/y/new.txt") {
+		t.Errorf("%+v", done)
+	}
+	b.write("other", "x")
+	if d := diff(before, b.snapshot()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestOutsideChangesAreTold: what changed while nobody was at work is recorded, and is nobody's to undo.
+func TestOutsideChangesAreTold(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "one")
+	b.change("echo x > b")
+	b.write("a", "mine")
+	if err := os.Remove(filepath.Join(b.root, "b")); err != nil {
+		t.Fatal(err)
+	}
+	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil)
+	if err != nil || taken.Outside != 2 || len(outside) != 2 || outside[0].By != "outside" {
+		t.Fatalf("%+v %+v %v", taken, outside, err)
+	}
+	if err := b.k.Drop(context.Background(), "chk_z"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOddThings: pipes are never opened, links never followed, large files are said, and the rest is covered.
+func TestOddThings(t *testing.T) {
+	b := newBench(t, checkpoint.Options{Limits: checkpoint.Limits{File: 5 << 20}})
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "far"), []byte("far"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(b.root, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(b.root, "out")); err != nil {
+		t.Fatal(err)
+	}
+	b.write("large", strings.Repeat("x", 6<<20))
+	b.write("beside", strings.Repeat("y", 4<<20+1)) // has a file of its own in the store
+	before := b.snapshot()
+	id := b.begin()
+	b.sh("rm beside large out; mkdir out; echo near > out/far")
+	closed := b.end(id)
+	if len(closed.LeftOut) != 1 || closed.LeftOut[0].What != "large" || closed.LeftOut[0].Paths[0] != "large" {
+		t.Errorf("left out: %+v", closed.LeftOut)
+	}
+	done := b.undo(checkpoint.Wish{}, false)
+	if want := []event.Conflict{{Path: "large", Why: "not_kept"}}; !slices.Equal(done.Conflicts, want) {
+		t.Errorf("left %v", done.Conflicts)
+	}
+	delete(before, "large")
+	if d := diff(before, b.snapshot()); d != "" {
+		t.Error(d)
+	}
+	if data, _ := os.ReadFile(filepath.Join(outside, "far")); string(data) != "far" {
+		t.Errorf("outside: %q", data)
+	}
+}
+
+// TestSwappedFolder: a folder that is swapped for a link before an undo leads it nowhere.
+func TestSwappedFolder(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	outside := t.TempDir()
+	if err := os.WriteFile(filepath.Join(outside, "f"), []byte("theirs"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	b.write("d/f", "ours")
+	b.write("e/f", "ours")
+	b.change("echo changed > d/f; rm e/f")
+	b.sh("rm -rf d e; ln -s '" + outside + "' d; ln -s '" + outside + "' e")
+	for _, force := range []bool{false, true} {
+		if done := b.undo(checkpoint.Wish{}, force); done.Restored+done.Deleted != 0 || done.Left != 2 {
+			t.Errorf("force %t: %+v", force, done)
+		}
+	}
+	entries, err := os.ReadDir(outside)
+	if data, _ := os.ReadFile(filepath.Join(outside, "f")); err != nil || len(entries) != 1 || string(data) != "theirs" {
+		t.Errorf("outside: %v %q %v", entries, data, err)
+	}
+}
+
+// TestHomeIsNotKept: neither a home folder nor what it lies in is walked; what a file tool names is covered all the same.
+func TestHomeIsNotKept(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("me/a", "one")
+	b.reopen(checkpoint.Options{Home: filepath.Join(b.root, "me")})
+	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil)
+	if err != nil || len(taken.Uncovered) != 1 || taken.Uncovered[0].What != "home" {
+		t.Fatalf("%+v %v", taken, err)
+	}
+	if _, err := b.k.After(context.Background(), "chk_z"); err != nil {
+		t.Fatal(err)
+	}
+	id := b.begin("me/a")
+	b.write("me/a", "two")
+	b.end(id)
+	if b.undo(checkpoint.Wish{}, false); !strings.HasSuffix(b.snapshot()["me/a"], " one") {
+		t.Errorf("%v", b.snapshot())
+	}
+}
+
+// TestTooMany: a workspace with more paths than are kept is said to be so, and commands are not held up.
+func TestTooMany(t *testing.T) {
+	b := newBench(t, checkpoint.Options{Limits: checkpoint.Limits{Entries: 10}})
+	for i := range 20 {
+		b.write("d/"+strings.Repeat("x", i+1), "")
+	}
+	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil)
+	if err != nil || len(taken.Uncovered) != 1 || taken.Uncovered[0].What != "many" {
+		t.Fatalf("%+v %v", taken, err)
+	}
+	if err := b.k.Drop(context.Background(), "chk_z"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDiedInACommand: what a command had done when its process died can be taken back.
+func TestDiedInACommand(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "one")
+	before := b.snapshot()
+	b.begin()
+	b.sh("echo half > a; echo half > b")
+	b.reopen(checkpoint.Options{})
+	if !b.store.FilesMarked() {
+		t.Fatal("nothing says that a checkpoint may be open")
+	}
+	if err := b.k.Recover(context.Background(), b.store); err != nil {
+		t.Fatal(err)
+	}
+	if b.store.FilesMarked() {
+		t.Error("the note is there still")
+	}
+	if list := b.list(); len(list) != 1 || list[0].Changes != 2 {
+		t.Fatalf("%+v", list)
+	}
+	b.undo(checkpoint.Wish{}, false)
+	if d := diff(before, b.snapshot()); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestDiedBeforeTheFact: a checkpoint that was closed without a fact gets it, and one that was never recorded goes.
+func TestDiedBeforeTheFact(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "one")
+	id := b.begin()
+	b.sh("echo two > a")
+	if _, err := b.k.After(context.Background(), id); err != nil {
+		t.Fatal(err)
+	}
+	b.reopen(checkpoint.Options{})
+	for range 2 { // once is enough
+		if err := b.k.Recover(context.Background(), b.store); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if list := b.list(); len(list) != 1 || list[0].Paths[0] != "a" {
+		t.Fatalf("%+v", list)
+	}
+	if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_never", nil); err != nil {
+		t.Fatal(err)
+	}
+	b.reopen(checkpoint.Options{})
+	if err := b.k.Recover(context.Background(), b.store); err != nil {
+		t.Fatal(err)
+	}
+	if kept, err := b.k.Covered(context.Background()); err != nil || kept["chk_never"] || len(kept) != 1 {
+		t.Errorf("kept %v, %v", kept, err)
+	}
+}
+
+// TestErased: nothing of what an erased task wrote is left in the files of the record.
+func TestErased(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	const secret = "VERY-SPECIAL-TEXT-0123456789"
+	b.write("a", "one")
+	b.change("echo " + secret + " > a; head -c 5000000 /dev/zero > big; echo " + secret + " >> big")
+	b.change("echo three > a; rm big")
+	if _, err := b.store.Erase(context.Background(), event.Batch{Scope: event.Scope{Task: task}}, "person"); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(b.state, func(p string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(p)
+		if strings.Contains(string(data), secret) {
+			t.Errorf("%s has it still", p)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := os.ReadDir(filepath.Join(b.state, "objects")); len(left) != 0 {
+		t.Errorf("%d objects are left", len(left))
+	}
+	before := b.snapshot()
+	b.change("echo four > a") // what is there was read anew
+	b.undo(checkpoint.Wish{}, false)
+	if d := diff(before, b.snapshot()); d != "" {
+		t.Error(d)
+	}
+}
