@@ -59,6 +59,8 @@ type conversation struct {
 	// Of the one who reads: the input of the next line, and the run that was started last.
 	in  session.Input
 	run string
+	// Of the one who shows: how many inputs that were not sent are told.
+	held int
 
 	mu     sync.Mutex
 	open   map[string]bool // questions
@@ -70,6 +72,12 @@ type conversation struct {
 // line comes first. An interrupt while nothing runs leaves.
 func (p *program) converse(ctx context.Context, a *app.App, conf *config.Config, in session.Input) (int, error) {
 	c := &conversation{p: p, a: a, in: in, open: map[string]bool{}}
+	if in.Task != "" {
+		var err error
+		if c.held, err = a.Session.Waiting(ctx, in.Task); err != nil {
+			return 0, err
+		}
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	interrupts := p.Interrupts(ctx)
@@ -117,9 +125,10 @@ func (c *conversation) show(ctx context.Context, conf *config.Config, r session.
 		c.worst(status)
 	}
 	n, err := c.a.Session.Waiting(ctx, r.Task)
-	if n > 0 {
-		fmt.Fprintf(c.p.Err, "overt: %s\n", c.p.say.Say("input.held", n))
+	if n > c.held { // those of before were told before
+		fmt.Fprintf(c.p.Err, "overt: %s\n", c.p.say.Say("input.held", n-c.held))
 	}
+	c.held = max(c.held, n)
 	return err
 }
 

@@ -79,6 +79,11 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	if in.Task, in.Fork, err = p.chosen(cmd.Context(), a); err != nil {
 		return err
 	}
+	if in.Task != "" {
+		if err := p.sayUnsent(cmd.Context(), a, in.Task); err != nil {
+			return err
+		}
+	}
 	switch {
 	case lines:
 		return p.lines(cmd.Context(), a, conf, in)

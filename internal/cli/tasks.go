@@ -160,6 +160,17 @@ func (p *program) showTask(cmd *cobra.Command, args []string, asJSON bool) error
 			fmt.Fprintln(p.Out, "  "+visible(line))
 		}
 	}
+	waiting, err := unsent(func(yield func(trace.Event, error) bool) {
+		for _, e := range events {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	p.showUnsent(task, waiting)
 	for _, e := range events {
 		if line := p.story(e); line != "" {
 			fmt.Fprintln(p.Out, strconv.FormatInt(e.Seq, 10)+"  "+visible(line))

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestUnsent: an input that waited when the program was killed never got to the model. Who looks at the task sees it, and who goes on is
+// told what to do; that it was held is not said of the run that goes on.
+func TestUnsent(t *testing.T) {
+	s := startStrict(t, "", strictReply{Text: "The first half", Hang: true}, strictReply{Text: "Going on."}, strictReply{Text: "And on."})
+	p := newPlace(t)
+	x := &process{Cmd: p.command("-u", s.URL, "-m", "strict", "--input", "stream-json", "--output", "stream-json"), t: t, out: &lockedBuffer{}, err: &lockedBuffer{}}
+	x.Stdout, x.Stderr = x.out, x.err
+	in, err := x.StdinPipe()
+	if err == nil {
+		err = x.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { x.Process.Kill(); x.wait() })
+	send := func(line string) {
+		t.Helper()
+		if _, err := in.Write([]byte(line + "\n")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	send(`{"type": "input", "text": "say something long"}`)
+	eventually(t, "text arrives", func() bool { return strings.Contains(x.out.String(), `"text":"The`) })
+	send(`{"type": "input", "text": "then count to ten"}`)
+	eventually(t, "it waits", func() bool { return strings.Contains(x.out.String(), `"queue.added"`) })
+	if r := p.run("task", "show").want(t, 0); !strings.Contains(r.out, "\n  waits for the run to end: then count to ten\n") || strings.Contains(r.out, "not sent") {
+		t.Errorf("while it runs, it says %q", r.out)
+	}
+	x.Process.Kill()
+	x.wait()
+
+	const unsent = "not sent, since its run ended first: then count to ten\n"
+	task := p.show().Task
+	hint := `  say it again if it still holds: overt --resume ` + task + ` "what to do"` + "\n"
+	if r := p.run("task", "show").want(t, 0); !strings.Contains(r.out, "  "+unsent+hint) {
+		t.Errorf("once it was killed, it says %q", r.out)
+	}
+	r := p.run("-u", s.URL, "-m", "strict", "--continue", "go on").want(t, 0)
+	if strings.Count(r.err, "overt: "+unsent+"  it stays on record; say it again if it still holds\n") != 1 {
+		t.Errorf("who goes on is told %q", r.err)
+	}
+	if r := p.run("task", "show").want(t, 0); !strings.Contains(r.out, "  "+unsent+hint) {
+		t.Errorf("after that, it says %q", r.out)
+	}
+	c := p.command("-u", s.URL, "-m", "strict", "--continue", "--input", "stream-json", "--output", "stream-json")
+	var out, errs strings.Builder
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(`{"type": "input", "text": "on and on"}`+"\n"), &out, &errs
+	if err := c.Run(); err != nil {
+		t.Fatal(err, errs.String())
+	}
+	if got := errs.String(); strings.Contains(got, "did not complete") || strings.Count(got, unsent) != 1 {
+		t.Errorf("a conversation is told %q", got)
+	}
+	s.valid(t)
+}
