@@ -2,17 +2,17 @@ package store
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 )
 
 // standIn gives, for who only looks at a record that has no captures.db, one in memory with nothing in it, so that none has to be made.
 func standIn(ctx context.Context, path string, steps []migration, now time.Time) (*database, error) {
 	d := &database{path: path, stmts: map[string]*sql.Stmt{}}
-	// In this file system of SQLite's, the connections of a process that give the same name have the same file.
-	url := "file:/" + rand.Text() + settings + "&vfs=memdb"
+	// In this file system of SQLite's, the connections of a process that give the same name have the same file; d has one of its own.
+	url := fmt.Sprintf("file:/overt-%p", d) + settings + "&vfs=memdb"
 	var err error
 	if d.pool, err = sql.Open("sqlite", url); err != nil {
 		return nil, d.explain(err)
