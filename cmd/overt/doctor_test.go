@@ -105,7 +105,26 @@ func networkFaults() map[string]fault {
 			shop: plain(goods), plant: func(*testing.T, *place) []string { return []string{"+/wrong/v1"} }, check: "answer", status: "problem",
 			text: "HTTP 404: there is nothing at", next: "/v1 (now: flag --base-url)", exit: 1, keyed: true,
 		},
-		"404 everywhere": {shop: plain(answers(404, "text/plain", "nothing")), check: "answer", status: "problem", text: "HTTP 404", next: "usually ends in /v1", exit: 1, keyed: true},
+		"404 everywhere": {shop: plain(answers(404, "text/plain", "nothing")), check: "answer", status: "warning", text: "it may work: try a task", next: "usually ends in /v1", keyed: true},
+		"404 for HEAD alone": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method != http.MethodPost || r.URL.Path != "/v1/chat/completions" {
+				w.WriteHeader(http.StatusNotFound)
+			}
+		}), check: "answer", status: "warning", text: "HTTP 404", next: "if tasks fail with 404, too", keyed: true},
+		"no list, and tasks moved": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/chat/completions" {
+				http.Redirect(w, r, "/login", http.StatusFound)
+				return
+			}
+			w.WriteHeader(http.StatusNotFound)
+		}), check: "redirect", status: "problem", text: "/login", next: "page to sign in at", exit: 1, keyed: true},
+		"a page to sign in at, for the list alone": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/chat/completions" {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			http.Redirect(w, r, "/login?to=x", http.StatusFound)
+		}), check: "redirect", status: "warning", text: "it may work: try a task", next: "if a task fails, too", keyed: true},
 		"no list alone": {shop: plain(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(map[bool]int{true: 405, false: 404}[r.URL.Path == "/v1/chat/completions"])
 		}), check: "answer", status: "unknown", text: "lists no models", keyed: true},

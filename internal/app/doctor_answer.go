@@ -20,7 +20,7 @@ func (j *journey) answer(ctx context.Context, s wire.Seen) {
 	source := j.c.BaseURL.Source
 	switch {
 	case s.Status >= 300 && s.Status < 400 && s.Header.Get("Location") != "":
-		j.redirect(s.Status, s.Header.Get("Location"))
+		j.moved(ctx, s.Status, s.Header.Get("Location"))
 	case s.Status == http.StatusOK && list:
 		j.f.ok("doctor.answer", s.Status, ms(s.HTTP.Took))
 		j.posts(ctx)
@@ -61,6 +61,29 @@ func (j *journey) answer(ctx context.Context, s wire.Seen) {
 // page tells whether an answer is a web page.
 func page(s wire.Seen) bool {
 	return strings.HasPrefix(s.Header.Get("Content-Type"), "text/html") || bytes.HasPrefix(bytes.TrimSpace(s.Body), []byte("<"))
+}
+
+// moved decides whether a server points elsewhere for all, or only for the list of models: to a page for people who have not signed in,
+// say, which a task does not ask for.
+func (j *journey) moved(ctx context.Context, status int, location string) {
+	u, err := url.Parse(j.chat)
+	if err == nil {
+		u.User = nil
+		var to *url.URL
+		if to, err = u.Parse(location); err == nil && !endpointPath(to) {
+			if s := j.prober.Look(ctx, http.MethodHead, u.String(), nil); s.Status != 0 && (s.Status < 300 || s.Status >= 400) {
+				j.f.warn("doctor.redirect.models", status, (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()).next("doctor.redirect.models.next")
+				return
+			}
+		}
+	}
+	j.redirect(status, location)
+}
+
+// endpointPath tells whether an address is one that a task or a look at the models asks for.
+func endpointPath(u *url.URL) bool {
+	path := strings.TrimRight(u.Path, "/")
+	return strings.HasSuffix(path, "/models") || strings.HasSuffix(path, "/chat/completions")
 }
 
 // redirect says what to set where a server points elsewhere.
@@ -117,9 +140,15 @@ func (j *journey) refused(status int) {
 // absent decides whether the path is wrong, or only the list of models is missing.
 func (j *journey) absent(ctx context.Context, status int) {
 	u, err := url.Parse(j.chat)
+	answered := false
 	if err == nil {
 		u.User = nil
-		if s := j.prober.Look(ctx, http.MethodHead, u.String(), nil); s.Status != 0 && s.Status != http.StatusNotFound {
+		s := j.prober.Look(ctx, http.MethodHead, u.String(), nil)
+		if answered = s.Status != 0; answered && s.Status >= 300 && s.Status < 400 && s.Header.Get("Location") != "" {
+			j.redirect(s.Status, s.Header.Get("Location"))
+			return
+		}
+		if answered && s.Status != http.StatusNotFound {
 			if s.Status == http.StatusNotImplemented { // which says nothing about the path
 				j.f.warn("doctor.answer.no_models", status).next("doctor.answer.no_models.next", j.c.BaseURL.Source)
 			} else {
@@ -128,13 +157,23 @@ func (j *journey) absent(ctx context.Context, status int) {
 			return
 		}
 	}
-	j.misplaced(ctx, "doctor.answer.absent", status)
+	// A gateway may know the path for tasks alone, and no HEAD.
+	if base := j.elsewhere(ctx); base != "" || !answered {
+		j.misplacedAt("doctor.answer.absent", status, base)
+		return
+	}
+	j.f.warn("doctor.answer.absent.perhaps", status, j.mask.URL(j.models)).next("doctor.answer.no_models.next", j.c.BaseURL.Source)
 }
 
 // misplaced says where the models are instead, if they are anywhere near.
 func (j *journey) misplaced(ctx context.Context, code string, status int) {
+	j.misplacedAt(code, status, j.elsewhere(ctx))
+}
+
+// misplacedAt says so once that is known; base is "" where it is not.
+func (j *journey) misplacedAt(code string, status int, base string) {
 	c := j.f.problem(code, status, j.mask.URL(j.models))
-	if base := j.elsewhere(ctx); base != "" {
+	if base != "" {
 		c.next("doctor.answer.set", base, j.c.BaseURL.Source)
 	} else {
 		c.next("doctor.answer.path", j.c.BaseURL.Source)
