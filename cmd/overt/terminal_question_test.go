@@ -35,7 +35,7 @@ func (p *place) answersOf() (out []string) {
 	return out
 }
 
-// TestTerminalLastingAnswers: always and never hold for the turn, a pattern as long as the program runs.
+// TestTerminalLastingAnswers: always and never hold for the turn, a pattern for the task.
 // covers L130
 func TestTerminalLastingAnswers(t *testing.T) {
 	s := startStrict(t, "",
@@ -46,8 +46,8 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	x := p.terminal(t, "-u", s.URL, "-m", "strict")
 	x.shows("> ")
 	x.types("one\r")
-	x.shows("always and never are about run_command(touch:*) in this turn; pattern allows it until overt ends")
-	x.shows("never or pattern: ")
+	x.shows("always and never are about run_command(touch:*) in this turn; pattern allows it in this task")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("always\r")
 	x.shows("touch b")
 	x.shows("never is about every use of run_command in this turn") // no rule can name it
@@ -59,7 +59,7 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	x.shows("please type yes, no (Ctrl-C) or never: ")
 	x.types("n\r")
 	x.shows("always and never are about exactly this in this turn")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("never\r")
 	x.shows("denied by your answer before: run_command(rm -f a)")
 	x.shows("I conclude.")
@@ -68,7 +68,7 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	}
 	x.shows("> ")
 	x.types("two\r")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	if p.exists("c") {
 		t.Error("always went on into the next turn")
 	}
@@ -82,7 +82,7 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	if !p.exists("c") || !p.exists("d") {
 		t.Error("what the pattern allows did not run")
 	}
-	want := []string{"always turn run_command(touch:*)", "no", "never turn run_command(rm -f a)", "pattern session run_command(touch:*)"}
+	want := []string{"always turn run_command(touch:*)", "no", "never turn run_command(rm -f a)", "pattern task run_command(touch:*)"}
 	if got := p.answersOf(); !slices.Equal(got, want) {
 		t.Errorf("answers %q, want %q", got, want)
 	}
@@ -102,18 +102,18 @@ func TestTerminalCtrlC(t *testing.T) {
 	s := startStrict(t, "", runs("touch a", "touch b", "touch c", "touch d"), strictReply{Text: "never sent"})
 	p := newPlace(t)
 	x := p.terminal(t, "-u", s.URL, "-m", "strict", "do it")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("\x03")
 	x.shows("no; Ctrl-C again stops the turn")
 	x.shows("touch b")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("n\r")
 	x.shows("touch c")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("\x03")
 	x.shows("no; Ctrl-C again stops the turn")
 	x.shows("touch d")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("\x03")
 	x.shows("stopping")
 	x.ends(130)
@@ -132,7 +132,7 @@ func TestTerminalTypeAhead(t *testing.T) {
 	x := p.terminal(t, "-u", s.URL, "-m", "strict")
 	x.shows("> ")
 	x.types("make it\ralways\ryes\r")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("\r") // what had been taken for an answer would be by now
 	x.shows("please type ")
 	x.types("no\r")
@@ -147,7 +147,7 @@ func TestTerminalInputEnds(t *testing.T) {
 	s := startStrict(t, "", runs("touch a"), runs("touch b"), strictReply{Text: "Not done."})
 	p := newPlace(t)
 	x := p.terminal(t, "-u", s.URL, "-m", "strict", "do it")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("\x04")
 	x.shows("denied, since nobody can be asked")
 	x.shows("to allow it: --allow 'run_command(touch a)'")
@@ -184,12 +184,12 @@ func TestTerminalDiff(t *testing.T) {
 			x.shows("write_file  new.txt")
 			x.shows("+^[[2Jclear<U+202E>txt<U+200B>")
 			x.shows("always and never are about write_file(*) in this turn")
-			x.shows("allow this? yes, no (Ctrl-C), always, never or pattern: ")
+			x.shows("allow this? yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 			x.types("yes\r")
 			x.shows("long.txt")
 			x.shows("+line 37")
 			x.shows("… 23 more lines, not shown")
-			x.shows("never, pattern or d (show all): ")
+			x.shows("never, pattern, workspace, user or d (show all): ")
 			if p.exists("long.txt") {
 				t.Error("it was written before it was allowed")
 			}
@@ -234,7 +234,7 @@ func TestTerminalLongCommand(t *testing.T) {
 	x.types("no\r")
 	x.shows("touch short")
 	from := x.seen
-	x.shows("always, never or pattern: ")
+	x.shows("always, never, pattern, workspace or user: ")
 	if again := x.out.String()[from:x.seen]; strings.Contains(again, "│") {
 		t.Errorf("it is shown again: %q", again)
 	}
@@ -261,11 +261,11 @@ func TestTerminalAlwaysScope(t *testing.T) {
 	}
 	x.shows("risk medium: it changes files")
 	x.shows("always and never are about run_command(touch:*) in this turn")
-	x.shows("always, never or pattern: ")
+	x.shows("always, never, pattern, workspace or user: ")
 	x.types("always\r")
 	x.shows("rm notes.txt")
 	x.shows("always and never are about exactly this in this turn")
-	x.shows("always, never or pattern: ")
+	x.shows("always, never, pattern, workspace or user: ")
 	x.types("no\r")
 	x.ends(0)
 	if !p.exists("notes.txt") {

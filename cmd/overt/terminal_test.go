@@ -98,15 +98,15 @@ func TestTerminal(t *testing.T) {
 	x.shows("touch first")
 	x.shows("the model says: a ^[[2J try")
 	x.shows("always and never are about run_command(touch:*) in this turn")
-	x.shows("run this command? yes, no (Ctrl-C), always, never or pattern: ")
+	x.shows("run this command? yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 	x.types("\r") // a bare Enter answers nothing
-	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
+	x.shows("please type yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 	x.types("sure\r")
-	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
+	x.shows("please type yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 	x.types("hello\ralways\ry\r") // nor does a paste, whatever it holds
-	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
+	x.shows("please type yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 	x.types("yes\ryes\r")
-	x.shows("please type yes, no (Ctrl-C), always, never or pattern: ")
+	x.shows("please type yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 	if p.exists("first") {
 		t.Fatal("it ran before it was allowed")
 	}
@@ -117,7 +117,7 @@ func TestTerminal(t *testing.T) {
 		t.Error("it ran though it was not allowed")
 	}
 	x.types("make the second file\r")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("yes\r")
 	x.shows("Done: ^[]0;title^G^[[31mred<U+202E>txt<U+009B>")
 	x.shows("> ")
@@ -155,7 +155,7 @@ func TestTerminalInterrupt(t *testing.T) {
 	x.shows("stopping")
 	x.shows("> ")
 	x.types("run\r")
-	x.shows("never or pattern: ")
+	x.shows("never, pattern, workspace or user: ")
 	x.types("\x03") // while a question is open: no to it
 	x.shows("no; Ctrl-C again stops the turn")
 	x.shows("Back again.")

@@ -16,6 +16,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -59,6 +60,7 @@ type App struct {
 	store  *store.Store
 	mask   *redact.Masker
 	list   []policy.Rule // of the settings
+	user   *userRecord
 	tree   *workspace.Tree
 	client *wire.Client
 
@@ -112,6 +114,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err := askKey(ctx, o.Config, o.Env, a.mask); err != nil {
 		return nil, err
 	}
+	a.user = newUserRecord(o, a.mask)
 	sweepEphemeral(variables(o.Env))
 	if a.store, err = store.Open(ctx, store.Options{Dir: folder(o.State, o.Root), Mask: a.mask, Version: o.Version}); err != nil {
 		return nil, err
@@ -138,7 +141,7 @@ func (a *App) build(ctx context.Context) (err error) {
 	a.Trace = trace.New(a.store)
 	a.Session = session.Open(session.Options{
 		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
-		Interactive: a.o.Interactive, DryRun: a.o.Config.DryRun,
+		Interactive: a.o.Interactive, User: a.user.open, DryRun: a.o.Config.DryRun,
 		EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
 		Wait:     wait, Backoff: backoff,
 	})
@@ -159,7 +162,7 @@ func (a *App) release() error {
 	if a.client != nil {
 		a.client.Close()
 	}
-	return errors.Join(append(errs, a.store.Close())...)
+	return errors.Join(append(errs, a.user.close(), a.store.Close())...)
 }
 
 // Idle makes sure that nobody is at work in a workspace: a *session.HeldError says who is. It makes nothing.
@@ -242,16 +245,16 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 			prompt.System{Text: c.System.Value, Dir: a.o.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Date: time.Now().Format(time.DateOnly)},
 			instruction.Agents{Read: a.read},
 		},
-		Rules:   a.rules,
+		Rules:   func() policy.Rules { return a.rules(task) },
 		Params:  llm.Params{Temperature: c.Temperature, MaxTokens: c.MaxTokens},
 		Retries: c.Retries,
 	}, nil
 }
 
-// rules is what is in force.
-func (a *App) rules() policy.Rules {
+// rules is what is in force for a task; "": for none.
+func (a *App) rules(task string) policy.Rules {
 	profile := policy.Profile(a.o.Config.Permission.Value)
-	return policy.Rules{Profile: profile, List: a.list, Sandbox: profile == policy.Auto && a.o.Config.Sandbox && shell.SandboxSupport() == nil}
+	return policy.Rules{Profile: profile, List: append(slices.Clip(a.list), saved(context.Background(), a.store, a.user, task)...), Sandbox: profile == policy.Auto && a.o.Config.Sandbox && shell.SandboxSupport() == nil}
 }
 
 func (a *App) set(task string) (*tool.Set, error) {
@@ -264,7 +267,7 @@ func (a *App) set(task string) (*tool.Set, error) {
 		return tool.NewSet()
 	}
 	s, err := tool.NewSet(builtin.Core(builtin.Options{
-		Tree: a.tree, Env: shell.Environ(withoutSecrets(a.o.Env, a.o.Config)), Rules: a.rules,
+		Tree: a.tree, Env: shell.Environ(withoutSecrets(a.o.Env, a.o.Config)), Rules: func() policy.Rules { return a.rules(task) },
 		Confine: a.newBox().sandbox,
 		Output:  func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
 	})...)
@@ -299,7 +302,7 @@ func (a *App) read(name string, max int64) ([]byte, int64, error) {
 	case err != nil:
 		return nil, 0, err
 	}
-	may := policy.Decide(a.rules(), policy.Action{Tool: "read_file", Effects: []policy.Effect{{Kind: policy.Read, Target: real}}})
+	may := policy.Decide(a.rules(""), policy.Action{Tool: "read_file", Effects: []policy.Effect{{Kind: policy.Read, Target: real}}})
 	if may.Verdict != policy.Allow {
 		return nil, 0, instruction.Withheld("the rules do not let it be read unasked")
 	}

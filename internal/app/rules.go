@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,9 +15,7 @@ import (
 func Rules(c *config.Config) ([]policy.Rule, error) {
 	var names []string
 	if len(c.Allow)+len(c.Deny) > 0 {
-		for _, t := range builtin.Core(builtin.Options{}) {
-			names = append(names, t.Spec().Name)
-		}
+		names = toolNames()
 	}
 	var out []policy.Rule
 	for _, group := range []struct {
@@ -43,4 +42,24 @@ func Rules(c *config.Config) ([]policy.Rule, error) {
 		}
 	}
 	return out, nil
+}
+
+// Rule reads a rule that a person gives. A tool that does not exist is an error, since a misspelt rule would do nothing.
+func Rule(v policy.Verdict, text string) (policy.Rule, error) {
+	r, err := policy.ParseRule(v, text)
+	if err != nil {
+		return r, err
+	}
+	if names := toolNames(); r.Tool() != "*" && !slices.Contains(names, r.Tool()) {
+		return r, fmt.Errorf("rule %q: there is no tool %s; there are %s", r.Text, r.Tool(), strings.Join(names, ", "))
+	}
+	return r, nil
+}
+
+// toolNames lists the tools that rules may be about.
+func toolNames() (names []string) {
+	for _, t := range builtin.Core(builtin.Options{}) {
+		names = append(names, t.Spec().Name)
+	}
+	return names
 }

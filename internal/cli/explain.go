@@ -30,6 +30,7 @@ func (p *program) explain(err error) message {
 		ambiguous *trace.AmbiguousError
 		noCall    *trace.NoCallError
 		path      *fs.PathError
+		noRule    *session.NoPermissionError
 		onTask    message
 	)
 	switch {
@@ -56,6 +57,8 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("db.restoring.left", restoring.From), p.say.Say("db.restoring.hint"), statusFailed}
 	case errors.As(err, &unread):
 		return message{p.say.Say("db.unread", unread.Path, unread.Err), p.say.Say("db.unread.hint"), statusFailed}
+	case errors.As(err, &noRule):
+		return message{p.say.Say("permission.unknown", noRule.ID), p.say.Say("permission.unknown.hint"), statusUsage}
 	case errors.Is(err, session.ErrEmpty):
 		return message{p.say.Say("task.empty"), p.say.Say("task.empty.hint"), statusUsage}
 	case errors.Is(err, app.ErrNoRecord):

@@ -22,6 +22,10 @@ func meantAnswer(line string) string {
 		return event.AnswerAlways
 	case "p":
 		return event.AnswerPattern
+	case "w":
+		return event.AnswerWorkspace
+	case "u":
+		return event.AnswerUser
 	default: // never has no short form: n is no
 		return s
 	}
@@ -69,6 +73,8 @@ func (v *askingView) about(q event.QuestionAsked, show []string, more int) {
 		rule = v.p.say.Say("question.every", rule)
 	}
 	switch {
+	case slices.Contains(q.Options, event.AnswerPattern):
+		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("question.saved", rule))
 	case slices.Contains(q.Options, event.AnswerAlways):
 		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("question.lasting", rule))
 	case slices.Contains(q.Options, event.AnswerNever):

@@ -32,6 +32,8 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindToolCompleted:    decode[ToolCompleted],
 	KindQuestionAsked:    decode[QuestionAsked],
 	KindQuestionAnswered: decode[QuestionAnswered],
+	KindGranted:          decode[PermissionGranted],
+	KindRevoked:          decode[PermissionRevoked],
 	KindFileChanged:      decode[FileChanged],
 	KindCheckpointTaken:  decode[CheckpointTaken],
 	KindCheckpointClosed: decode[CheckpointClosed],
@@ -149,6 +151,14 @@ func (QuestionAsked) sealed()    {}
 // Kind implements [Payload].
 func (QuestionAnswered) Kind() Kind { return KindQuestionAnswered }
 func (QuestionAnswered) sealed()    {}
+
+// Kind implements [Payload].
+func (PermissionGranted) Kind() Kind { return KindGranted }
+func (PermissionGranted) sealed()    {}
+
+// Kind implements [Payload].
+func (PermissionRevoked) Kind() Kind { return KindRevoked }
+func (PermissionRevoked) sealed()    {}
 
 // Kind implements [Payload].
 func (FileChanged) Kind() Kind { return KindFileChanged }

@@ -56,6 +56,8 @@ func samples() []event.Payload {
 		event.ToolCompleted{Name: "x", Status: "error", Code: "c", Content: "out", Trusted: true, Bytes: 3, Cut: true, Meta: json.RawMessage(`{"exit":1}`)},
 		event.QuestionAsked{About: "tool", ToolCall: "tcl_1", Name: "x", Options: []string{"yes", "no"}, Show: "s", Reasons: []string{"c"}},
 		event.QuestionAnswered{Choice: "yes", By: "person"},
+		event.PermissionGranted{Rule: "run_command(go test:*)", Verdict: "allow", Given: []string{"go", "test"}, Scope: "task", Question: "qst_1", By: "person"},
+		event.PermissionRevoked{By: "person"},
 		event.QueueAdded{Mode: "steer", Text: "t"},
 		event.QueueChanged{State: "held", By: "runtime"},
 		event.PlanChanged{Items: []event.PlanItem{{ID: "a", Text: "t", State: "done"}, {ID: "b", Text: "u", State: "pending", Needs: []string{"a"}}}},

@@ -32,6 +32,8 @@ const (
 	KindToolCompleted    Kind = "tool.completed"
 	KindQuestionAsked    Kind = "question.asked"
 	KindQuestionAnswered Kind = "question.answered"
+	KindGranted          Kind = "permission.granted"
+	KindRevoked          Kind = "permission.revoked"
 	KindFileChanged      Kind = "file.changed"
 	KindCheckpointTaken  Kind = "checkpoint.taken"
 	KindCheckpointClosed Kind = "checkpoint.closed"

@@ -351,17 +351,19 @@ type QuestionAsked struct {
 type QuestionAnswered struct {
 	Choice string `json:"choice"` // an option; void, none
 	By     string `json:"by"`
-	Scope  string `json:"scope,omitempty"` // of Rule: turn; session, as long as the program runs
+	Scope  string `json:"scope,omitempty"` // of Rule: turn, task, workspace, user
 	Rule   string `json:"rule,omitempty"`  // what is allowed or denied from now on
 }
 
 // Options of a question on a tool call.
 const (
-	AnswerYes     = "yes"
-	AnswerNo      = "no"
-	AnswerAlways  = "always"  // yes, and for the rest of the turn
-	AnswerNever   = "never"   // no, and for the rest of the turn
-	AnswerPattern = "pattern" // yes, and as long as the program runs
+	AnswerYes       = "yes"
+	AnswerNo        = "no"
+	AnswerAlways    = "always"    // yes, and for the rest of the turn
+	AnswerNever     = "never"     // no, and for the rest of the turn
+	AnswerPattern   = "pattern"   // yes, and for the rest of the task
+	AnswerWorkspace = "workspace" // yes, and in the workspace from now on
+	AnswerUser      = "user"      // yes, and everywhere from now on
 )
 
 // What closes a question without an answer.

@@ -83,7 +83,21 @@ type Rule struct {
 	// given, if not nil, are the words of the command that a person has agreed to. The rule lets no other options through,
 	// and no other path that leads out of the workspace: what an option does, or a path, nobody has agreed to.
 	given []string
+	// Origin is what the rule goes back to: a question or a permission, by its id; "": the settings.
+	Origin string
 }
+
+// Given are the words of the command that a person has agreed to, where the rule comes from an answer; else nil.
+func (r Rule) Given() []string { return r.given }
+
+// Within gives the rule narrowed to what a person who agreed to a command of these words has agreed to. nil leaves it as it is.
+func (r Rule) Within(given []string) Rule {
+	r.given = given
+	return r
+}
+
+// Closed is the rule that denies everything, for one who can't tell what the rules are. Text says so to people.
+func Closed(text string) Rule { return Rule{Verdict: Deny, Text: text, tool: "*"} }
 
 // Decision is a verdict with its grounds.
 type Decision struct {

@@ -61,6 +61,8 @@ type Options struct {
 	DryRun bool
 	// EndGroup ends a process group that outlived its agent and tells whether there was one.
 	EndGroup func(event.Group) bool
+	// User gives the person's own record, where what holds in every workspace is kept. nil: there is none.
+	User func(ctx context.Context) (*store.Store, error)
 	// Wait waits before attempt n of a call for d, or until ctx ends; Backoff says how long d is.
 	Wait    func(ctx context.Context, n int, d time.Duration) error
 	Backoff func(n int, after time.Duration) time.Duration
@@ -230,6 +232,9 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Keep: s.keep, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun}
 	if s.o.Interactive {
 		d.Ask = asker{s}
+		if s.o.User != nil {
+			d.Save = s.save
+		}
 	}
 	out, err := agent.Turn(r.ctx, r.scope, agent.Options{
 		Model: kit.Model, Info: kit.Info, Params: kit.Params, Log: s.o.Store, Feed: feed{s}, Thread: thread, Sources: kit.Sources, Tools: d,

@@ -10,13 +10,10 @@ import (
 	"overt/internal/policy"
 )
 
-// Scopes of an answer that lasts, as [event.QuestionAnswered] names them.
-const (
-	scopeTurn    = "turn"
-	scopeSession = "session"
-)
+// scopeTurn is the scope of an answer that holds for the rest of a turn, as [event.QuestionAnswered] names it.
+const scopeTurn = "turn"
 
-// Grants is what the answers to earlier questions of a task allow and forbid, beside the rules in force. The zero value
+// Grants is what the answers to earlier questions of a turn allow and forbid, beside the rules in force. The zero value
 // is ready. It may be used by several goroutines.
 type Grants struct {
 	mu   sync.Mutex
@@ -26,7 +23,7 @@ type Grants struct {
 type grant struct {
 	rule     policy.Rule
 	question string // its id
-	turn     string // "": for as long as the program runs
+	turn     string
 }
 
 // of gives what holds in a turn.
@@ -36,14 +33,14 @@ func (g *Grants) of(turn string) []grant {
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(g.list), func(x grant) bool { return x.turn != "" && x.turn != turn })
+	return slices.DeleteFunc(slices.Clone(g.list), func(x grant) bool { return x.turn != turn })
 }
 
 // add keeps a grant, and forgets those of turns that are over.
 func (g *Grants) add(turn string, x grant) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.list = append(slices.DeleteFunc(g.list, func(x grant) bool { return x.turn != "" && x.turn != turn }), x)
+	g.list = append(slices.DeleteFunc(g.list, func(x grant) bool { return x.turn != turn }), x)
 }
 
 // decide asks the rules and the answers so far. An answer is a rule like any other: those that deny are stronger, and
@@ -53,12 +50,13 @@ func (b *batch) decide(j *job) {
 	rules.List = slices.Clip(rules.List)
 	grants := b.Grants.of(b.scope.Turn)
 	for _, g := range grants {
+		g.rule.Origin = g.question
 		rules.List = append(rules.List, g.rule)
 	}
 	j.decision = policy.Decide(rules, j.prepared.Action)
-	for _, g := range grants {
-		if g.rule.Text == j.decision.Rule && g.rule.Verdict == j.decision.Verdict {
-			j.by = g.question
+	for _, r := range rules.List {
+		if r.Text == j.decision.Rule && r.Verdict == j.decision.Verdict {
+			j.by = r.Origin
 		}
 	}
 	if j.decision.Verdict == policy.Ask && b.Ask != nil && b.Grants != nil {
@@ -92,7 +90,7 @@ func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
 	switch {
 	case fact.Unasked:
 		return decided, b.unasked()
-	case dec.Verdict == policy.Deny && j.by != "":
+	case dec.Verdict == policy.Deny && strings.HasPrefix(j.by, "qst_"):
 		return decided, never()
 	case dec.Verdict == policy.Deny:
 		return decided, denied("by the rules in force", "Do not try to reach the same by other means; go on without it or conclude.")
@@ -124,7 +122,10 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, d e
 		q.Rule = policy.Kind(j.prepared.Action)
 		q.Options = append(q.Options, event.AnswerNever)
 		if j.lasting != nil {
-			q.Options = []string{event.AnswerYes, event.AnswerNo, event.AnswerAlways, event.AnswerNever, event.AnswerPattern}
+			q.Options = []string{event.AnswerYes, event.AnswerNo, event.AnswerAlways, event.AnswerNever}
+			if b.Save != nil {
+				q.Options = append(q.Options, event.AnswerPattern, event.AnswerWorkspace, event.AnswerUser)
+			}
 		}
 	}
 	asked := false
@@ -146,12 +147,12 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, d e
 	if reply.Choice != event.AnswerNone && !slices.Contains(q.Options, reply.Choice) {
 		answer.Choice = event.AnswerNo // an asker that does not look lets nothing through
 	}
-	outcome := b.answered(id, j, &answer)
+	outcome := b.answered(ctx, id, j, &answer)
 	return []event.Draft{{Subject: id, Data: answer}}, outcome
 }
 
 // answered gives the outcome that an answer means, nil for consent, and puts into the answer what lasts of it.
-func (b *batch) answered(id string, j *job, a *event.QuestionAnswered) *Result {
+func (b *batch) answered(ctx context.Context, id string, j *job, a *event.QuestionAnswered) *Result {
 	switch a.Choice {
 	case event.AnswerYes:
 		return nil
@@ -159,9 +160,17 @@ func (b *batch) answered(id string, j *job, a *event.QuestionAnswered) *Result {
 		a.Scope, a.Rule = scopeTurn, j.lasting.Text
 		b.Grants.add(b.scope.Turn, grant{*j.lasting, id, b.scope.Turn})
 		return nil
-	case event.AnswerPattern:
-		a.Scope, a.Rule = scopeSession, j.lasting.Text
-		b.Grants.add(b.scope.Turn, grant{*j.lasting, id, ""})
+	case event.AnswerPattern, event.AnswerWorkspace, event.AnswerUser:
+		a.Rule, a.Scope = j.lasting.Text, a.Choice
+		if a.Choice == event.AnswerPattern {
+			a.Scope = event.ScopeTask
+		}
+		// Saved before the call runs: whoever agreed to it for good is not asked again, whatever comes of the call.
+		if err := b.Save(ctx, b.scope, event.PermissionGranted{
+			Rule: j.lasting.Text, Verdict: string(policy.Allow), Given: j.lasting.Given(), Scope: a.Scope, Question: id, By: a.By,
+		}); err != nil {
+			b.fail(err)
+		}
 		return nil
 	case event.AnswerNever:
 		rule, err := policy.ParseRule(policy.Deny, policy.Kind(j.prepared.Action))

@@ -68,6 +68,8 @@ type asking struct {
 	log  event.Memory
 	done []string
 	next int // call
+
+	saved []event.PermissionGranted
 }
 
 func newAsking(t *testing.T, who tool.Asker, rules ...string) *asking {
@@ -87,9 +89,29 @@ func newAsking(t *testing.T, who tool.Asker, rules ...string) *asking {
 	}
 	a.d = &tool.Dispatcher{
 		Set: set, Ask: who, Grants: &tool.Grants{},
-		Rules: func() policy.Rules { return policy.Rules{Profile: policy.AskFirst, List: list} },
+		Rules: func() policy.Rules {
+			return policy.Rules{Profile: policy.AskFirst, List: append(slices.Clip(list), a.rules()...)}
+		},
+		Save: func(_ context.Context, _ event.Scope, g event.PermissionGranted) error {
+			a.saved = append(a.saved, g)
+			return nil
+		},
 	}
 	return a
+}
+
+// rules are those that were saved, as they are read again.
+func (a *asking) rules() (out []policy.Rule) {
+	for _, g := range a.saved {
+		r, err := policy.ParseRule(policy.Verdict(g.Verdict), g.Rule)
+		if err != nil {
+			a.t.Fatal(err)
+		}
+		r = r.Within(g.Given)
+		r.Origin = g.Question
+		out = append(out, r)
+	}
+	return out
 }
 
 // does takes calls, each "TOOL TARGET", through the pipeline in one batch and gives the outcomes in order.
@@ -137,7 +159,7 @@ func factOf[P event.Payload](a *asking, subject string) (out P) {
 
 // covers L129 L130 L132
 func TestAnswers(t *testing.T) {
-	const all, short = "yes no always never pattern", "yes no never"
+	const all, short = "yes no always never pattern workspace user", "yes no never"
 	for _, tt := range []struct {
 		answer, call     string
 		options, rule    string
@@ -155,9 +177,18 @@ func TestAnswers(t *testing.T) {
 			like: "run_command touch b c", wantLike: "ran", like2: "run_command touch b && rm c", wantL2: "asked",
 		},
 		{
-			answer: "pattern", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "pattern", scope: "session", ran: true, again: "ran", nextTurn: "ran",
+			answer: "pattern", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "pattern", scope: "task", ran: true, again: "ran", nextTurn: "ran",
 			like: "run_command touch .git/hooks/x", wantLike: "asked", like2: "run_command touch .env", wantL2: "asked",
 		},
+		{
+			answer: "workspace", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "workspace", scope: "workspace", ran: true, again: "ran", nextTurn: "ran",
+			like: "run_command touch --date=now a", wantLike: "asked", like2: "run_command touch /etc/x", wantL2: "asked",
+		},
+		{
+			answer: "user", call: "edit_file src/a", options: all, rule: "edit_file(src/**)", choice: "user", scope: "user", ran: true, again: "ran", nextTurn: "ran",
+			like: "edit_file other/a", wantLike: "asked", like2: "edit_file src/.git/b", wantL2: "asked",
+		},
+		{answer: "user", call: "run_command sudo ls", options: short, rule: "run_command(sudo ls)", choice: "no", again: "asked", nextTurn: "asked"},
 		{
 			answer: "never", call: "run_command touch a", options: all, rule: "run_command(touch:*)", choice: "never", scope: "turn", again: "denied", nextTurn: "asked",
 			like: "run_command cd b && touch c", wantLike: "denied", like2: "run_command rm c", wantL2: "asked",

@@ -26,8 +26,10 @@ type Dispatcher struct {
 	Ask   Asker               // nil: nobody can be asked, and what would ask is denied
 	Feed  event.Feed          // nil: output is not shown while it arrives
 	Keep  Keep                // nil: whole outputs are not kept
-	// Grants keeps the answers that last; nil: none does.
+	// Grants keeps the answers that hold for a turn; nil: none does.
 	Grants *Grants
+	// Save keeps an answer that holds for longer: Rules has its rule from then on. nil: none does.
+	Save func(ctx context.Context, s event.Scope, g event.PermissionGranted) error
 	// DryRun says that calls with effects only say what they would do. Calls that read do run.
 	DryRun bool
 	// Limit may refuse what policy allows, before anything is asked; nil: nothing is refused.
