@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -265,7 +266,14 @@ func cell(s string) string {
 
 // eventReference shows the kinds of facts and their payloads. Types come from the structs, sentences from their comments.
 func eventReference(t testing.TB) string {
-	docs := comments(t, filepath.Join("..", "event", "payload.go"))
+	docs := map[string]string{}
+	files, err := filepath.Glob(filepath.Join("..", "event", "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		maps.Copy(docs, comments(t, f))
+	}
 	envelope := comments(t, filepath.Join("..", "trace", "trace.go"))
 	var b strings.Builder
 	b.WriteString("# Events\n" + generated + "\nFacts in their public form: what `--output stream-json` writes, one a line, and what `overt task show --json` lists under\n" +
@@ -281,7 +289,7 @@ func eventReference(t testing.TB) string {
 	}
 	for _, k := range kinds {
 		typ := reflect.TypeOf(payload(t, k))
-		fmt.Fprintf(&b, "\n## %s\n\nVersion %d. %s\n", k, k.Version(), docs[typ.Name()])
+		fmt.Fprintf(&b, "\n## %s\n\nVersion %d. %s\n", k, k.Version(), said(t, docs, typ.Name()))
 		if typ.NumField() > 0 {
 			b.WriteString("\n")
 			writeFields(&b, docs, typ)
@@ -299,6 +307,14 @@ func eventReference(t testing.TB) string {
 		writeFields(&b, docs, typ)
 	}
 	return b.String()
+}
+
+// said is the comment of a type, which every payload has.
+func said(t testing.TB, docs map[string]string, name string) string {
+	if docs[name] == "" {
+		t.Errorf("event.%s has no comment", name)
+	}
+	return docs[name]
 }
 
 // writeStream says what is particular to the lines of stream-json. The examples are what the view writes.
