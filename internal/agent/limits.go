@@ -64,9 +64,15 @@ func (b *budget) next(steps int) error {
 	return nil
 }
 
-// observe notes which files were changed.
+// observe notes which files were changed. What a command changes does not count: nobody could know before.
 func (b *budget) observe(f event.Fact) {
-	if c, ok := f.Data.(event.FileChanged); ok {
+	if c, ok := f.Data.(event.CheckpointClosed); ok && len(c.Paths) == 0 {
+		return
+	}
+	for _, c := range event.Changes(f.Data) {
+		if c.Type != "" { // a folder that was made for it
+			continue
+		}
 		if b.changed == nil {
 			b.changed = map[string]bool{}
 		}

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 
+	"overt/internal/checkpoint"
 	"overt/internal/config"
 	"overt/internal/event"
 	"overt/internal/instruction"
@@ -63,6 +64,7 @@ type App struct {
 	user   *userRecord
 	tree   *workspace.Tree
 	client *wire.Client
+	keeper *checkpoint.Keeper // nil: this system keeps no states of files
 
 	mu    sync.Mutex
 	tools map[string]*tool.Set // by task: tools remember what the model has read
@@ -132,6 +134,9 @@ func (a *App) build(ctx context.Context) (err error) {
 	if a.tree, err = workspace.Open(a.o.Root); err != nil {
 		return err
 	}
+	if a.keeper, err = keeper(a.o, a.tree.Root(), a.store, a.o.Config.FilesMax); err != nil {
+		return err
+	}
 	a.client = wire.New(wire.Options{
 		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt", Timeout: a.o.Config.RequestTimeout,
 	})
@@ -143,14 +148,14 @@ func (a *App) build(ctx context.Context) (err error) {
 		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
 		Interactive: a.o.Interactive, User: a.user.open, DryRun: a.o.Config.DryRun,
 		EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
-		Wait:     wait, Backoff: backoff,
+		Wait:     wait, Backoff: backoff, Checkpoints: checkpoints(a.keeper),
 	})
 	return nil
 }
 
 // Close ends all runs, keeps the captures within their bound, and closes the record.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.Session.Close(ctx), a.retain(ctx), a.release())
+	return errors.Join(a.Session.Close(ctx), a.retain(ctx), a.retainFiles(ctx), a.release())
 }
 
 // release closes what build opened, as far as it came.
@@ -161,6 +166,9 @@ func (a *App) release() error {
 	}
 	if a.client != nil {
 		a.client.Close()
+	}
+	if a.keeper != nil {
+		errs = append(errs, a.keeper.Close())
 	}
 	return errors.Join(append(errs, a.user.close(), a.store.Close())...)
 }
@@ -234,7 +242,7 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 		return nil, err
 	}
 	c := a.o.Config
-	return &session.Kit{
+	kit := &session.Kit{
 		Model: provider.New(provider.Options{
 			Wire: a.client, Endpoint: c.BaseURL.Value, Key: c.APIKey.Value, Name: c.Provider, Model: a.Model, Stream: c.Stream,
 			Quirks: provider.QuirksFor(c.Provider, c.BaseURL.Value),
@@ -248,7 +256,11 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 		Rules:   func() policy.Rules { return a.rules(task) },
 		Params:  llm.Params{Temperature: c.Temperature, MaxTokens: c.MaxTokens},
 		Retries: c.Retries,
-	}, nil
+	}
+	if a.keeper != nil {
+		kit.Checkpoints = a.keeper
+	}
+	return kit, nil
 }
 
 // rules is what is in force for a task; "": for none.

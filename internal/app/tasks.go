@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 
+	"overt/internal/checkpoint"
 	"overt/internal/event"
 	"overt/internal/redact"
 	"overt/internal/session"
@@ -18,6 +19,7 @@ type Tasks struct {
 	Session *session.Session
 	Trace   *trace.Reader
 	store   *store.Store
+	keeper  *checkpoint.Keeper // nil: this system keeps no states of files
 }
 
 // OpenTasks opens a workspace's record for changes to its tasks, with nothing of a model. Without a record it makes none,
@@ -30,16 +32,24 @@ func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
 	if err != nil {
 		return nil, err
 	}
+	k, err := keeper(o, o.Root, s, 0)
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return &Tasks{
-		Trace: trace.New(s), store: s,
+		Trace: trace.New(s), store: s, keeper: k,
 		Session: session.Open(session.Options{
 			Store: s, Mask: mask, NewID: newID, Client: o.Client, Version: o.Version, Dir: o.Root, PID: os.Getpid(),
-			EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
+			EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) }, Checkpoints: checkpoints(k),
 		}),
 	}, nil
 }
 
 // Close closes the record.
 func (t *Tasks) Close(ctx context.Context) error {
-	return errors.Join(t.Session.Close(ctx), t.store.Close())
+	err := t.Session.Close(ctx)
+	if t.keeper != nil {
+		err = errors.Join(err, t.keeper.Close())
+	}
+	return errors.Join(err, t.store.Close())
 }

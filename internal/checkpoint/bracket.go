@@ -57,6 +57,7 @@ func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []s
 	if err != nil {
 		k.open = nil
 		k.free()
+		err = &KeepError{store.Full(err), err}
 	}
 	return taken, outside, err
 }

@@ -69,8 +69,12 @@ type open struct {
 	nothing bool // nothing is kept
 }
 
-// Open opens a workspace. Nothing is read or made before the first bracket. Close it.
+// Open opens a workspace. Nothing is read or made before the first bracket. Close it. The error is errors.ErrUnsupported where
+// the system has no calls to work in an open folder.
 func Open(o Options) (*Keeper, error) {
+	if !supported {
+		return nil, errors.ErrUnsupported
+	}
 	if o.File == 0 {
 		o.File = 64 << 20
 	}
@@ -155,6 +159,26 @@ func (k *Keeper) load(ctx context.Context) error {
 	}
 	k.index = ix
 	return nil
+}
+
+// KeepError says that a state of files could not be kept, so that nothing may change it.
+type KeepError struct {
+	Full bool // for want of space
+	Err  error
+}
+
+// Error implements error.
+func (e *KeepError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *KeepError) Unwrap() error { return e.Err }
+
+// Code is storage-full or not_kept.
+func (e *KeepError) Code() string {
+	if e.Full {
+		return "storage-full"
+	}
+	return "not_kept"
 }
 
 // errMany says that a workspace has more paths than are kept.

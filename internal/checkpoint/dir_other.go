@@ -7,6 +7,9 @@ import (
 	"os"
 )
 
+// supported says that this system has what it takes.
+const supported = false
+
 // dir is an open folder. This system has no calls to work in one whatever is done to its path, so that nothing is kept.
 type dir struct{}
 

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// supported says that this system has what it takes.
+const supported = true
+
 // dir is an open folder. What is in it is asked for by name, without following links: the folder is the one that was opened,
 // whatever is done to its path meanwhile.
 type dir struct{ f *os.File }

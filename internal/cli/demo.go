@@ -181,8 +181,12 @@ type demoView struct {
 
 func (v *demoView) event(e trace.Event) error {
 	switch d := e.Payload.(type) {
-	case event.FileChanged:
-		v.diff = append(v.diff, strings.Split(strings.TrimRight(d.Diff, "\n"), "\n")...)
+	case event.FileChanged, event.CheckpointClosed:
+		for _, c := range fileChanges(d) {
+			if c.Diff != "" {
+				v.diff = append(v.diff, strings.Split(strings.TrimRight(c.Diff, "\n"), "\n")...)
+			}
+		}
 		return nil
 	case event.ToolCompleted:
 		if d.Name == "run_command" {

@@ -60,6 +60,9 @@ func (v *askingView) about(q event.QuestionAsked, show []string, more int) {
 	for _, line := range v.p.riskLines(q.Grade, q.Risk, q.Found, maxEffects) {
 		fmt.Fprintf(v.p.Err, "  %s\n", line)
 	}
+	if line := v.p.undoLine(q); line != "" {
+		fmt.Fprintf(v.p.Err, "  %s\n", line)
+	}
 	for _, r := range q.Reasons {
 		if code := "reason." + r; v.p.say.Has(code) {
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(code))

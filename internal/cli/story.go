@@ -22,7 +22,22 @@ func (p *program) story(e trace.Event) string {
 	case event.ToolCompleted:
 		return p.say.Say("story.outcome", d.Name, d.Status)
 	case event.FileChanged:
+		if d.By == "outside" {
+			return p.say.Say("story.change.outside", d.Op, d.Path)
+		}
 		return p.say.Say("story.change", d.Op, d.Path)
+	case event.CheckpointClosed:
+		list := fileChanges(d)
+		if len(list) == 0 {
+			return ""
+		}
+		more := len(list) - 1 + d.More
+		if more == 0 {
+			return p.say.Say("story.change", list[0].Op, list[0].Path)
+		}
+		return p.say.Say("story.changes", list[0].Op, list[0].Path, more)
+	case event.UndoCompleted:
+		return p.say.Say("story.undo", d.Restored, d.Deleted, d.Left)
 	case event.CallFailed:
 		return p.say.Say("story.call", d.Message)
 	case event.RunCompleted:

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"overt/internal/event"
@@ -93,8 +94,10 @@ func (r *result) add(e trace.Event) {
 			text := messageText(d)
 			r.Answer = &text
 		}
-	case event.FileChanged:
-		r.Changes = append(r.Changes, change{d.Path, d.Op, d.Diff})
+	case event.FileChanged, event.CheckpointClosed:
+		for _, c := range fileChanges(d) {
+			r.Changes = append(r.Changes, change{c.Path, c.Op, c.Diff})
+		}
 	case event.ToolDecided:
 		switch d.Verdict {
 		case "deny":
@@ -114,6 +117,13 @@ func (r *result) add(e trace.Event) {
 	case event.RunFailed:
 		r.end("failed", d.Usage, &resultError{d.Code, d.Detail, d.Class, d.HTTP})
 	}
+}
+
+// fileChanges gives what the agent changed, without the folders and a repository's own files.
+func fileChanges(p event.Payload) []event.Change {
+	return slices.DeleteFunc(slices.Clone(event.Changes(p)), func(c event.Change) bool {
+		return c.Type == "folder" || slices.Contains(strings.Split(c.Path, "/"), ".git")
+	})
 }
 
 func (r *result) end(status string, u event.Usage, err *resultError) {

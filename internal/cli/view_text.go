@@ -70,10 +70,8 @@ func (v *textView) event(e trace.Event) error {
 		if t := v.tools[e.Subject]; t != nil && !d.ReadOnly {
 			v.title(t)
 		}
-	case event.FileChanged:
-		if t := v.tools[e.Subject]; d.Diff != "" && (t == nil || !t.asked) {
-			v.block(strings.Split(strings.TrimRight(d.Diff, "\n"), "\n"), 40, v.p.painted)
-		}
+	case event.FileChanged, event.CheckpointClosed:
+		v.changed(e.Subject, d)
 	case event.QuestionAnswered:
 		if t := v.tools["tcl_"+strings.TrimPrefix(e.Subject, "qst_")]; t != nil && d.Choice == event.AnswerNone {
 			t.asked = false
@@ -91,6 +89,18 @@ func (v *textView) event(e trace.Event) error {
 		v.note(v.p.say.Say("run.cancelled"))
 	}
 	return nil
+}
+
+// changed shows the diffs of what was changed, unless the person saw them.
+func (v *textView) changed(id string, p event.Payload) {
+	if c, ok := p.(event.CheckpointClosed); ok {
+		id = c.Call
+	}
+	for _, c := range fileChanges(p) {
+		if t := v.tools[id]; c.Diff != "" && (t == nil || !t.asked) {
+			v.block(strings.Split(strings.TrimRight(c.Diff, "\n"), "\n"), 40, v.p.painted)
+		}
+	}
 }
 
 func (v *textView) follows() bool { return v.p.OutTTY }

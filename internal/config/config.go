@@ -104,6 +104,8 @@ type Config struct {
 	Quiet, Verbose bool
 	CapturesMax    int64
 	CapturesAge    time.Duration
+	FilesMax       int64
+	FilesAge       time.Duration
 
 	Settings  []Explained // every key, in the order of Keys
 	Providers []Entry
@@ -312,8 +314,9 @@ func (r *resolver) typed() {
 	c.Retries = count(Retries)
 	c.Stream, c.Tools, c.Sandbox, c.DryRun = truth(Stream), truth(Tools), truth(Sandbox), truth(DryRun)
 	c.Ephemeral, c.Quiet, c.Verbose = truth(Ephemeral), truth(Quiet), truth(Verbose)
-	c.Timeout, c.RequestTimeout, c.CapturesAge = span(Timeout), span(RequestTimeout), span(CapturesAge)
+	c.Timeout, c.RequestTimeout, c.CapturesAge, c.FilesAge = span(Timeout), span(RequestTimeout), span(CapturesAge), span(FilesAge)
 	c.CapturesMax, _ = ParseSize(r.values[CapturesMax].Value)
+	c.FilesMax, _ = ParseSize(r.values[FilesMax].Value)
 	c.Output, c.Input = r.values[Output].Value, r.values[Input].Value
 }
 

@@ -35,6 +35,8 @@ const (
 	Verbose        = "verbose"
 	CapturesMax    = "retention.captures_max"
 	CapturesAge    = "retention.captures_age"
+	FilesMax       = "retention.files_max"
+	FilesAge       = "retention.files_age"
 )
 
 // Kind is the form of a setting's value.
@@ -120,6 +122,8 @@ func Keys() []Key {
 		{Name: Verbose, Kind: Bool, Short: "v", Default: "false", Doc: "show each HTTP exchange in a line"},
 		{Name: CapturesMax, Kind: Size, FileOnly: true, Default: "2GB", Doc: "how much of captures and whole outputs a workspace keeps; the oldest go first; 0 is no limit"},
 		{Name: CapturesAge, Kind: Duration, FileOnly: true, Default: "0", Doc: "how long they are kept at most, as 720h; 0 is no limit"},
+		{Name: FilesMax, Kind: Size, FileOnly: true, Default: "1GB", Doc: "how much of former states of files a workspace keeps for undo; the oldest go first; 0 is no limit"},
+		{Name: FilesAge, Kind: Duration, FileOnly: true, Default: "0", Doc: "how long they are kept at most, as 720h; 0 is no limit"},
 	}
 }
 

@@ -423,6 +423,21 @@ type Change struct {
 	Diff   string `json:"diff,omitempty"` // unified; empty: not known, or too large to show
 }
 
+// Changes gives what a payload says that the agent changed.
+func Changes(p Payload) []Change {
+	switch p := p.(type) {
+	case FileChanged:
+		if p.By == "agent" {
+			return []Change{{Path: p.Path, Op: p.Op, Before: p.Before, After: p.After, Diff: p.Diff}}
+		}
+	case CheckpointClosed:
+		if p.Call != "" {
+			return p.Changes
+		}
+	}
+	return nil
+}
+
 // UndoStarted is the intent to take changes back; it is committed before a file is touched. Barrier. The subject is the id
 // of the undo's own checkpoint.
 type UndoStarted struct {

@@ -19,6 +19,7 @@ func New(string) Printer {
 	table := english()
 	maps.Copy(table, englishDoctor())
 	maps.Copy(table, englishRisk())
+	maps.Copy(table, englishUndo())
 	maps.Copy(table, englishPermission())
 	return Printer{table}
 }

@@ -44,7 +44,7 @@ func (s *Session) Submit(ctx context.Context, in Input) (Receipt, error) {
 
 // accept works under the lease; accepted: a run was started, and it owns the lease now.
 func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Receipt, bool, error) {
-	recovered, err := lease.Recover(ctx, s.o.EndGroup)
+	recovered, err := s.restart(ctx, lease)
 	if err != nil {
 		return Receipt{}, false, err
 	}

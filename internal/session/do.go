@@ -76,8 +76,11 @@ func (s *Session) alone(ctx context.Context, what string, do func() error) error
 	if err != nil {
 		return err
 	}
-	if _, err = lease.Recover(ctx, s.o.EndGroup); err == nil {
+	if _, err = s.restart(ctx, lease); err == nil {
 		err = do()
+	}
+	if err == nil {
+		err = s.settled()
 	}
 	return errors.Join(err, lease.Release())
 }

@@ -43,6 +43,16 @@ type Kit struct {
 	Sources []prompt.Source
 	Rules   func() policy.Rules
 	Retries int
+	// Checkpoints brackets the calls that may change files; nil: what they change can't be taken back.
+	Checkpoints tool.Checkpoints
+}
+
+// Checkpoints is the care for brackets around effects that outlives a run.
+type Checkpoints interface {
+	// Recover closes what a process that died left open. It has the lease, and nothing of the effect runs any more.
+	Recover(ctx context.Context, log event.Log) error
+	// Settle notes that everything that was bracketed is recorded.
+	Settle() error
 }
 
 // Options is what a session is made of.
@@ -61,6 +71,8 @@ type Options struct {
 	DryRun bool
 	// EndGroup ends a process group that outlived its agent and tells whether there was one.
 	EndGroup func(event.Group) bool
+	// Checkpoints of the workspace; nil: there are none.
+	Checkpoints Checkpoints
 	// User gives the person's own record, where what holds in every workspace is kept. nil: there is none.
 	User func(ctx context.Context) (*store.Store, error)
 	// Wait waits before attempt n of a call for d, or until ctx ends; Backoff says how long d is.
@@ -186,7 +198,9 @@ func (s *Session) start(lease *store.Lease, kit *Kit, r *run, thread *prompt.Thr
 		for r != nil {
 			end, after, err := s.turn(r, kit, thread)
 			next, qerr := s.follow(r, after, err == nil && end.Kind == event.KindRunCompleted)
-			r.err = errors.Join(err, qerr)
+			if r.err = errors.Join(err, qerr); r.err == nil {
+				r.err = s.settled()
+			}
 			if next == nil {
 				r.err = errors.Join(r.err, lease.Release())
 			}
@@ -229,7 +243,7 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 			return event.Fact{}, nil, err
 		}
 	}
-	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Keep: s.keep, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun}
+	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Keep: s.keep, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun, Checkpoints: kit.Checkpoints}
 	if s.o.Interactive {
 		d.Ask = asker{s}
 		if s.o.User != nil {
@@ -242,6 +256,23 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 		Limits: r.limits, Retries: kit.Retries, Wait: s.o.Wait, Backoff: s.o.Backoff,
 	})
 	return out.Fact, thread, err
+}
+
+// restart closes what programs that died have left open, the brackets around effects last, once nothing of these runs any more.
+func (s *Session) restart(ctx context.Context, lease *store.Lease) ([]event.Fact, error) {
+	facts, err := lease.Recover(ctx, s.o.EndGroup)
+	if err == nil && s.o.Checkpoints != nil && s.o.Store.FilesMarked() {
+		err = s.o.Checkpoints.Recover(ctx, s.o.Store)
+	}
+	return facts, err
+}
+
+// settled notes that what was done is recorded to the end.
+func (s *Session) settled() error {
+	if s.o.Checkpoints == nil {
+		return nil
+	}
+	return s.o.Checkpoints.Settle()
 }
 
 // keep keeps the whole outputs of tools with the captures.

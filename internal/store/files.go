@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/flate"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -449,3 +450,6 @@ func (s *Store) FilesMarked() bool {
 	_, err := os.Lstat(filepath.Join(s.dir, markFile))
 	return err == nil
 }
+
+// Full tells whether something failed for want of space.
+func Full(err error) bool { return code(err) == sqlite3.SQLITE_FULL || noSpace(err) }

@@ -115,6 +115,7 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, d e
 		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{event.AnswerYes, event.AnswerNo},
 		Show: j.prepared.Preview, Reasons: d.Reasons, Intent: j.prepared.Intent, Grade: d.Grade, Risk: d.Risk, Found: d.Found,
 	}
+	b.undone(j, &q)
 	if e := j.prepared.Action.Effects; len(e) > 0 {
 		q.Target = e[0].Target
 	}

@@ -19,13 +19,15 @@ const MaxContent = 100 << 10
 // maxParallel bounds how many calls run at once.
 const maxParallel = 8
 
-// Dispatcher takes calls through the pipeline: prepare, decide, ask, intent, run, bound, outcome.
+// Dispatcher takes calls through the pipeline: prepare, decide, ask, checkpoint, intent, run, bound, outcome.
 type Dispatcher struct {
 	Set   *Set
 	Rules func() policy.Rules // what is in force now
 	Ask   Asker               // nil: nobody can be asked, and what would ask is denied
 	Feed  event.Feed          // nil: output is not shown while it arrives
 	Keep  Keep                // nil: whole outputs are not kept
+	// Checkpoints brackets calls that may change files; nil: their changes can't be taken back.
+	Checkpoints Checkpoints
 	// Grants keeps the answers that hold for a turn; nil: none does.
 	Grants *Grants
 	// Save keeps an answer that holds for longer: Rules has its rule from then on. nil: none does.
@@ -91,6 +93,8 @@ type job struct {
 	decision policy.Decision
 	by       string       // the question whose answer decided
 	lasting  *policy.Rule // what an answer may allow from now on
+
+	checkpoint string // that is open around the call; "": none
 }
 
 // parallel tells whether the call may run beside others. One that asks may not: a person gets one question at a time.
@@ -168,17 +172,26 @@ func (b *batch) finish(ctx context.Context, j *job) {
 		b.end(ctx, j, drafts, denial)
 		return
 	}
-	started := event.ToolStarted{Name: j.call.Name, ReadOnly: readOnly(j.prepared.Action), Dir: j.prepared.Dir, Sandbox: j.decision.Confined}
+	kept, denial := b.checkpoint(ctx, j)
+	if denial != nil {
+		b.end(ctx, j, drafts, denial)
+		return
+	}
+	started := event.ToolStarted{
+		Name: j.call.Name, ReadOnly: readOnly(j.prepared.Action), Dir: j.prepared.Dir, Sandbox: j.decision.Confined, Checkpoint: j.checkpoint,
+	}
 	if j.prepared.Launch != nil {
 		group, err := j.prepared.Launch(ctx, started.Sandbox)
 		if err != nil {
+			b.drop(ctx, j)
 			b.end(ctx, j, drafts, b.failure(j, err))
 			return
 		}
 		started.Group = group
 	}
-	seq, err := b.append(ctx, append(drafts, event.Draft{Subject: j.call.ID, Data: started}))
+	seq, err := b.append(ctx, append(append(drafts, kept...), event.Draft{Subject: j.call.ID, Data: started}))
 	if err != nil {
+		b.drop(ctx, j)
 		if j.prepared.Release != nil {
 			j.prepared.Release()
 		}
@@ -193,7 +206,7 @@ func (b *batch) finish(ctx context.Context, j *job) {
 	case err != nil:
 		r = b.failure(j, err)
 	}
-	b.end(ctx, j, nil, r)
+	b.end(ctx, j, b.close(ctx, j, r), r)
 }
 
 // failure turns a tool's error into a result, or fails the turn with it.

@@ -32,6 +32,8 @@ type Prepared struct {
 	Preview  string // diff or command, for the question
 	Intent   string // why, in the model's words
 	Dir      string // where it runs, for the record
+	// Paths is what a call with effects may change, relative to the workspace with links resolved; nil: anything in it.
+	Paths []string
 	// Launch, if not nil, starts what Run will use but holds it before its first effect, and names its process group
 	// so that the intent can be recorded with it. When the call goes no further, Release is called instead of Run.
 	// confined says that it was allowed in the sandbox only.

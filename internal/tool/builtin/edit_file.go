@@ -43,7 +43,7 @@ func (e editFile) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prep
 		return nil, err
 	}
 	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines, All: a.All}
-	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + shown(t.rel)}
+	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + shown(t.rel), Paths: []string{t.real}}
 	p.Run = func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return e.run(ctx, t, edit, "") }
 	if e.hidden(t, p.Action) {
 		return p, nil // until it is allowed, not even an error tells what is in the file

@@ -41,7 +41,7 @@ func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 	if err != nil {
 		return nil, err
 	}
-	p := &tool.Prepared{Action: t.action("write_file", policy.Write), Preview: "write " + shown(t.rel)}
+	p := &tool.Prepared{Action: t.action("write_file", policy.Write), Preview: "write " + shown(t.rel), Paths: []string{t.real}}
 	if w.hidden(t, p.Action) {
 		p.Run = func(context.Context, tool.Host) (*tool.Result, error) {
 			if err := w.recheck(t); err != nil {

@@ -1,0 +1,152 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"overt/internal/checkpoint"
+	"overt/internal/event"
+	"overt/internal/session"
+	"overt/internal/store"
+)
+
+// keeper keeps the states of a workspace's files beside its record; nil where the system has not what it takes. max bounds
+// what is kept, as the settings have it; 0 is no limit.
+func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keeper, error) {
+	home, _ := variables(o.Env)("HOME")
+	k, err := checkpoint.Open(checkpoint.Options{
+		Root: root, Home: home, State: []string{o.State}, Files: s.Files, Limits: checkpoint.Limits{Total: max / 2}, // the other half is for what was
+	})
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	return k, err
+}
+
+// checkpoints makes no interface of no keeper.
+func checkpoints(k *checkpoint.Keeper) session.Checkpoints {
+	if k == nil {
+		return nil
+	}
+	return k
+}
+
+// ErrNoUndo says that this system keeps no states of files.
+var ErrNoUndo = errors.New("overt keeps no states of files on this system, so nothing can be undone")
+
+// Changes lists the changes to files that a task made, the newest last.
+func (t *Tasks) Changes(ctx context.Context, task string) ([]checkpoint.Entry, error) {
+	if t.keeper == nil {
+		return nil, ErrNoUndo
+	}
+	kept, err := t.keeper.Covered(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.List(t.store.Read(ctx, event.Path{Task: task, Facts: true}), kept)
+}
+
+// PreviewUndo says what an undo would do now.
+func (t *Tasks) PreviewUndo(ctx context.Context, task string, w checkpoint.Wish, force bool) (*checkpoint.Plan, []string, error) {
+	targets, err := t.targets(ctx, task, w)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan, err := t.keeper.Preview(ctx, targets, force)
+	return plan, targets, err
+}
+
+// Undo takes changes of a task back, under the lease.
+func (t *Tasks) Undo(ctx context.Context, task string, w checkpoint.Wish, force bool) (done checkpoint.Result, err error) {
+	op := &undo{t: t, task: task, wish: w, force: force, done: &done}
+	return done, t.Session.Do(ctx, "", task, op)
+}
+
+// undo chooses what is meant once nobody is at work, and after what was left open is closed.
+type undo struct {
+	t     *Tasks
+	task  string
+	wish  checkpoint.Wish
+	force bool
+	done  *checkpoint.Result
+}
+
+// Alone implements what session.Op says.
+func (*undo) Alone() string { return "undo" }
+
+// Apply implements session.Op.
+func (u *undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
+	targets, err := u.t.targets(ctx, u.task, u.wish)
+	if err != nil {
+		return err
+	}
+	return checkpoint.Undo{
+		Keeper: u.t.keeper, ID: newID("chk_"), Targets: targets, Redo: u.wish.Redo, Force: u.force, Done: u.done,
+	}.Apply(ctx, s, log)
+}
+
+func (t *Tasks) targets(ctx context.Context, task string, w checkpoint.Wish) ([]string, error) {
+	list, err := t.Changes(ctx, task)
+	if err != nil {
+		return nil, err
+	}
+	return checkpoint.Choose(list, w)
+}
+
+// retainFiles forgets states of files that are older, or take more, than the settings allow. Whoever is at work meanwhile has
+// the lease, and then it is left to them.
+func (a *App) retainFiles(ctx context.Context) error {
+	c := a.o.Config
+	size, err := filesSize(folder(a.o.State, a.o.Root))
+	large := c.FilesMax > 0 && size > c.FilesMax
+	if err != nil || size == 0 || !large && c.FilesAge == 0 {
+		return err
+	}
+	lease, err := a.store.Lease(ctx, "prune", "")
+	var held *store.HeldError
+	if errors.As(err, &held) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var before time.Time
+	if c.FilesAge > 0 {
+		before = time.Now().Add(-c.FilesAge)
+	}
+	keep := int64(0) // no limit
+	if large {
+		keep = c.FilesMax * 3 / 4 // so that not every run has to
+	}
+	files, err := a.store.Files(ctx)
+	if err == nil {
+		_, err = files.Prune(ctx, before, keep, false)
+	}
+	return errors.Join(err, lease.Release())
+}
+
+// filesSize is how much the states of files take in the folder of a record.
+func filesSize(dir string) (n int64, err error) {
+	info, err := os.Stat(filepath.Join(dir, "files.db"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	n = info.Size()
+	list, err := os.ReadDir(filepath.Join(dir, "objects"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return n, nil
+	}
+	for _, d := range list {
+		if info, err := d.Info(); err == nil {
+			n += info.Size()
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,122 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"overt/internal/event"
+	"overt/internal/policy"
+)
+
+// Checkpoints brackets effects on files. Between Before and After, or Drop, no other bracket is open, so that what changed
+// meanwhile is this call's.
+type Checkpoints interface {
+	// Uncovered says what can't be taken back of a change to the paths, as far as it is known before; nil: any path of the
+	// workspace.
+	Uncovered(paths []string) []event.Uncovered
+	// Before makes sure that the paths are kept as they are, and gives what is to be recorded ahead of the effect. After an
+	// error, which may have a method Code, nothing is open, and the effect must not come.
+	Before(ctx context.Context, s event.Scope, id string, paths []string) (event.CheckpointTaken, []event.FileChanged, error)
+	// After keeps what changed, and gives what is to be recorded with the outcome.
+	After(ctx context.Context, id string) (event.CheckpointClosed, error)
+	// Drop closes a bracket without an effect.
+	Drop(ctx context.Context, id string) error
+}
+
+// changes tells whether a call may change files. A command that is graded low only reads.
+func changes(p *Prepared) bool {
+	if readOnly(p.Action) {
+		return false
+	}
+	return p.Action.Risk == nil || p.Action.Risk.Grade != policy.Low
+}
+
+// checkpoint brackets the call, if it may change files, and gives the drafts of that; or the outcome, if its state could not
+// be kept and the call ends here.
+func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result) {
+	if b.Checkpoints == nil || !changes(j.prepared) {
+		return nil, nil
+	}
+	id := "chk_" + strings.TrimPrefix(j.call.ID, "tcl_")
+	taken, outside, err := b.Checkpoints.Before(ctx, b.scope, id, j.prepared.Paths)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, skipped()
+		}
+		code := "not_kept"
+		if c, ok := errors.AsType[interface {
+			error
+			Code() string
+		}](err); ok {
+			code = c.Code()
+		}
+		return nil, &Result{
+			Status: event.StatusError, Code: code, Trusted: true,
+			Content: "The files could not be kept as they are, so that the call could not be undone; it was not run. " + err.Error(),
+		}
+	}
+	j.checkpoint = id
+	taken.Call = j.call.ID
+	drafts := []event.Draft{{Subject: id, Data: taken}}
+	for _, o := range outside {
+		drafts = append(drafts, event.Draft{Subject: id, Data: o})
+	}
+	return drafts, nil
+}
+
+// drop closes the bracket of a call that went no further.
+func (b *batch) drop(ctx context.Context, j *job) {
+	if j.checkpoint == "" {
+		return
+	}
+	if err := b.Checkpoints.Drop(context.WithoutCancel(ctx), j.checkpoint); err != nil {
+		b.fail(err)
+	}
+}
+
+// close closes the bracket of a call that ran, and gives the draft that says what changed. What a tool says of a change of its
+// own goes into it.
+func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
+	if j.checkpoint == "" {
+		return nil
+	}
+	closed, err := b.Checkpoints.After(context.WithoutCancel(ctx), j.checkpoint)
+	if err != nil {
+		b.fail(err) // the outcome is recorded all the same; the checkpoint is closed with the next start
+		return nil
+	}
+	closed.Call = j.call.ID
+	r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), func(p event.Payload) bool {
+		f, ok := p.(event.FileChanged)
+		if !ok {
+			return false
+		}
+		i := slices.IndexFunc(closed.Changes, func(c event.Change) bool { return c.Path == f.Path })
+		if i < 0 {
+			return false
+		}
+		closed.Changes[i].Op, closed.Changes[i].Diff = f.Op, f.Diff
+		return true
+	})
+	return []event.Draft{{Subject: j.checkpoint, Data: closed}}
+}
+
+// undone says in a question what undo will cover of a call.
+func (b *batch) undone(j *job, q *event.QuestionAsked) {
+	if b.Checkpoints == nil || !changes(j.prepared) {
+		return
+	}
+	q.Uncovered = b.Checkpoints.Uncovered(j.prepared.Paths)
+	q.Undo = !slices.ContainsFunc(q.Uncovered, func(u event.Uncovered) bool { return u.What == "home" || u.What == "many" })
+	q.Found = slices.Clone(q.Found)
+	for i := range q.Found {
+		q.Found[i].Reversible = q.Found[i].Reversible && q.Undo
+	}
+	if j.prepared.Paths == nil {
+		for _, what := range []string{"outside", "network", "processes"} {
+			q.Uncovered = append(q.Uncovered, event.Uncovered{What: what})
+		}
+	}
+}
