@@ -241,6 +241,9 @@ func (d *doctor) project(f *findings) {
 		}
 	}
 	f.ok("doctor.project.rules", doc.Path, rules)
+	if len(d.c.Untrusted) > 0 {
+		f.warn("doctor.project.untrusted", doc.Path, strings.Join(d.c.Untrusted, ", ")).next("doctor.project.trust")
+	}
 	if len(d.c.Ignored) > 0 {
 		f.warn("doctor.project.ignored", doc.Path, strings.Join(d.c.Ignored, ", ")).next("doctor.project.ignored.next", d.o.Places.Config)
 	}

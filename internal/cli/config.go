@@ -167,6 +167,9 @@ func (p *program) showConfig(asJSON bool) error {
 	for _, s := range c.Withheld {
 		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.withheld", s.Source)))
 	}
+	if len(c.Untrusted) > 0 {
+		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.untrusted", strings.Join(c.Untrusted, ", "))))
+	}
 	if len(c.Ignored) > 0 {
 		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.ignored", strings.Join(c.Ignored, ", "))))
 	}

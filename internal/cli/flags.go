@@ -130,7 +130,9 @@ func (p *program) sources(root string) (config.Sources, error) {
 		}
 	}
 	var err error
-	src.Project, err = projectFile(root)
+	if src.Project, err = projectFile(root); src.Project != nil {
+		src.Trusted = p.trusts(root)
+	}
 	return src, err
 }
 

@@ -18,14 +18,14 @@ import (
 // permissionCommand shows and changes the rules that last.
 func (p *program) permissionCommand() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "permission", Short: "List, add and remove the rules of what runs unasked: list, add, rm",
+		Use: "permission", Short: "List, add and remove the rules of what runs unasked: list, add, rm, trust, untrust",
 		Long: "List, add and remove the rules of what runs unasked. Those of the settings are listed too, with where they stand.\n" +
 			"Rules of a workspace are kept in your own state folder, never in the workspace.",
 		RunE: func(*cobra.Command, []string) error {
 			return usageError{errors.New(p.say.Say("permission.which"))}
 		}, Args: cobra.ArbitraryArgs,
 	}
-	cmd.AddCommand(p.permissionListCommand(), p.permissionAddCommand(), p.permissionRemoveCommand())
+	cmd.AddCommand(p.permissionListCommand(), p.permissionAddCommand(), p.permissionRemoveCommand(), p.trustCommand(), p.untrustCommand())
 	return cmd
 }
 

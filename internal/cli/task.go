@@ -187,6 +187,9 @@ func (p *program) open(ctx context.Context, conf *config.Config, root, state str
 	a, err := app.Open(ctx, app.Options{
 		Config: conf, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli", Interactive: person,
 	})
+	if len(conf.Untrusted) > 0 {
+		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.untrusted", strings.Join(conf.Untrusted, ", "))))
+	}
 	for _, n := range conf.Notices {
 		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
 	}

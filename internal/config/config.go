@@ -112,7 +112,8 @@ type Config struct {
 	Notices   []Notice
 	Problems  []*Error  // everything that does not hold; Resolve returns the first
 	Withheld  []Setting // keys that are at hand and belong to another endpoint; Value is empty
-	Ignored   []string  // keys in the project's file that are not taken
+	Ignored   []string  // keys in the project's file that are never taken from there
+	Untrusted []string  // keys in the project's file that count once the person trusts it
 	Variables []string  // that keys in the person's file are made of
 	// Preset is the preset whose endpoint this is; its Name is "" where it is none's.
 	Preset Preset
@@ -168,6 +169,7 @@ func (e *Error) OnCommandLine() bool { return e.Usage || e.Source.Layer == Flag 
 type Sources struct {
 	User    *Document // nil: there is none
 	Project *Document // nil: there is none
+	Trusted bool      // the person has looked at the project's file as it is and lets it choose; see [Trustable]
 	Env     func(string) (string, bool)
 	Flags   map[string][]string // by key; more than one value only for lists
 }
@@ -183,9 +185,19 @@ func Resolve(src Sources) (*Config, error) {
 	}
 	if src.Project != nil {
 		var bad []*Error
-		r.project, bad = parse(src.Project, Project, src.Env, Deny)
+		only := []string{Deny}
+		if src.Trusted {
+			only = append(only, Trustable()...)
+		}
+		r.project, bad = parse(src.Project, Project, src.Env, only...)
 		c.Problems = append(c.Problems, bad...)
-		c.Ignored = r.project.passed
+		for _, key := range r.project.passed {
+			if slices.Contains(Trustable(), key) {
+				c.Untrusted = append(c.Untrusted, key)
+			} else {
+				c.Ignored = append(c.Ignored, key)
+			}
+		}
 	}
 	for _, k := range Keys() {
 		r.resolve(k)
@@ -251,7 +263,7 @@ func (r *resolver) layers(k Key) []Setting {
 			out = append(out, s)
 		}
 	}
-	for _, f := range []file{r.user, r.project} {
+	for _, f := range []file{r.project, r.user} {
 		if s, ok := f.values[k.Name]; ok {
 			out = append(out, s)
 		}

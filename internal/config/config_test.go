@@ -127,7 +127,7 @@ func TestProvenance(t *testing.T) {
 		"retries":                "|0 @ environment OVERT_RETRIES > 2 @ built-in",
 		"permission":             "|ask @ built-in",
 		"allow":                  "|read_file(*) @ flag --allow",
-		"deny":                   "|read_file(b)+read_file(c) @ environment OVERT_DENY|run_command(rm:*) @ /c.json:8|write_file(a)+${K} @ /p.json:1",
+		"deny":                   "|read_file(b)+read_file(c) @ environment OVERT_DENY|write_file(a)+${K} @ /p.json:1|run_command(rm:*) @ /c.json:8",
 		"retention.captures_max": "|500MB @ /c.json:9 > 2GB @ built-in",
 		"api_key":                "|key-${K} @ /c.json:10",
 		"base_url":               "|http://127.0.0.1:1/v1 @ /c.json:11",

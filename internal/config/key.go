@@ -127,6 +127,10 @@ func Keys() []Key {
 	}
 }
 
+// Trustable lists the keys that a project's file may set once the person trusts it: none that loosens what may run, names
+// where requests and keys go, lifts a limit, or reads a file.
+func Trustable() []string { return []string{Model, Temperature, MaxTokens, Stream} }
+
 // lookup finds a key by its name.
 func lookup(name string) (Key, bool) {
 	keys := Keys()

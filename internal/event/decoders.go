@@ -34,6 +34,7 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindQuestionAnswered: decode[QuestionAnswered],
 	KindGranted:          decode[PermissionGranted],
 	KindRevoked:          decode[PermissionRevoked],
+	KindTrusted:          decode[WorkspaceTrusted],
 	KindFileChanged:      decode[FileChanged],
 	KindCheckpointTaken:  decode[CheckpointTaken],
 	KindCheckpointClosed: decode[CheckpointClosed],
@@ -159,6 +160,10 @@ func (PermissionGranted) sealed()    {}
 // Kind implements [Payload].
 func (PermissionRevoked) Kind() Kind { return KindRevoked }
 func (PermissionRevoked) sealed()    {}
+
+// Kind implements [Payload].
+func (WorkspaceTrusted) Kind() Kind { return KindTrusted }
+func (WorkspaceTrusted) sealed()    {}
 
 // Kind implements [Payload].
 func (FileChanged) Kind() Kind { return KindFileChanged }

@@ -58,13 +58,16 @@ func samples() []event.Payload {
 		event.QuestionAnswered{Choice: "yes", By: "person"},
 		event.PermissionGranted{Rule: "run_command(go test:*)", Verdict: "allow", Given: []string{"go", "test"}, Scope: "task", Question: "qst_1", By: "person"},
 		event.PermissionRevoked{By: "person"},
+		event.WorkspaceTrusted{Digest: "ab", Files: []event.TrustedFile{{Path: ".overt/config.json", SHA256: "ab", Text: "{}"}}, By: "person"},
 		event.QueueAdded{Mode: "steer", Text: "t"},
 		event.QueueChanged{State: "held", By: "runtime"},
 		event.PlanChanged{Items: []event.PlanItem{{ID: "a", Text: "t", State: "done"}, {ID: "b", Text: "u", State: "pending", Needs: []string{"a"}}}},
 		event.FileChanged{Path: "a", Op: "edit", By: "agent", Before: "1", After: "2", Diff: "d"},
 		event.CheckpointTaken{Call: "tcl_1", Paths: []string{"a"}, Outside: 2, Uncovered: []event.Uncovered{{What: "large", N: 1, Paths: []string{"b"}}}},
-		event.CheckpointClosed{Call: "tcl_1", Paths: []string{"a"}, Changes: []event.Change{{Path: "a", Op: "edit", Type: "link", Mode: "755", Before: "1", After: "2", Diff: "d"}}, More: 3,
-			LeftOut: []event.Uncovered{{What: "large", N: 1, Paths: []string{"b"}}}},
+		event.CheckpointClosed{
+			Call: "tcl_1", Paths: []string{"a"}, Changes: []event.Change{{Path: "a", Op: "edit", Type: "link", Mode: "755", Before: "1", After: "2", Diff: "d"}}, More: 3,
+			LeftOut: []event.Uncovered{{What: "large", N: 1, Paths: []string{"b"}}},
+		},
 		event.UndoStarted{Targets: []string{"chk_1"}, Redo: true, Force: true, Paths: 2, Plan: "ab"},
 		event.UndoCompleted{Targets: []string{"chk_1"}, Redo: true, Restored: 1, Deleted: 2, Conflicts: []event.Conflict{{Path: "a", Why: "changed"}}, Left: 1, Interrupted: true},
 	}

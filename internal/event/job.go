@@ -18,7 +18,7 @@ type JobStarted struct {
 // its death, by the next one.
 type JobEnded struct {
 	Job   string `json:"job"`
-	State string `json:"state"` // exit N, ended, ended by signal: …, timed out, closed (with the program), died (the program)
+	State string `json:"state"`           // exit N, ended, ended by signal: …, timed out, closed (with the program), died (the program)
 	Bytes int64  `json:"bytes,omitempty"` // of what it wrote
 }
 

@@ -34,6 +34,7 @@ const (
 	KindQuestionAnswered Kind = "question.answered"
 	KindGranted          Kind = "permission.granted"
 	KindRevoked          Kind = "permission.revoked"
+	KindTrusted          Kind = "workspace.trusted"
 	KindFileChanged      Kind = "file.changed"
 	KindCheckpointTaken  Kind = "checkpoint.taken"
 	KindCheckpointClosed Kind = "checkpoint.closed"

@@ -20,6 +20,21 @@ type PermissionGranted struct {
 	By       string   `json:"by"`
 }
 
+// WorkspaceTrusted says that a person lets what a workspace brings along count and run, as it is now. It stands in the person's
+// own record, and its subject is the workspace's root. Without a digest it takes an earlier one back.
+type WorkspaceTrusted struct {
+	Digest string        `json:"digest,omitempty"` // SHA-256 over the files
+	Files  []TrustedFile `json:"files,omitempty"`
+	By     string        `json:"by"`
+}
+
+// TrustedFile is a file that a person has looked at.
+type TrustedFile struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Text   string `json:"text,omitempty"` // of a short one, to show later what has changed
+}
+
 // PermissionRevoked ends the permission that is its subject.
 type PermissionRevoked struct {
 	By string `json:"by"`

@@ -28,7 +28,9 @@ func englishDoctor() map[string]string {
 		"doctor.file.writable":        "%s can be changed by others (%s)",
 		"doctor.file.readable":        "%s holds a key and can be read by others (%s)",
 		"doctor.project.rules":        "%s: deny rules in force: %d",
-		"doctor.project.ignored":      "%s: not taken: %s; a project's file can only forbid, since nothing yet lets a person trust a project",
+		"doctor.project.ignored":      "%s: not taken, trusted or not: %s; a project loosens nothing",
+		"doctor.project.untrusted":    "%s: not taken before you trust this workspace: %s",
+		"doctor.project.trust":        "overt permission trust shows it, and asks",
 		"doctor.project.ignored.next": "what you want of it, put into your own file, %s",
 
 		// settings

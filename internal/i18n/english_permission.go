@@ -3,7 +3,7 @@ package i18n
 // englishPermission is about rules that last.
 func englishPermission() map[string]string {
 	return map[string]string{
-		"permission.which":  "overt permission takes list, add or rm",
+		"permission.which":  "overt permission takes list, add, rm, trust or untrust",
 		"permission.rule":   "overt permission add takes one rule; quote it: overt permission add 'run_command(go test:*)'",
 		"permission.id":     "overt permission rm takes ids; overt permission list has them",
 		"permission.none":   "no rules; what asks is decided by the permission profile alone",
@@ -15,6 +15,20 @@ func englishPermission() map[string]string {
 		"permission.kept.deny.workspace":  "%s: denied in this workspace: %s",
 		"permission.kept.deny.user":       "%s: denied in every workspace: %s",
 		"permission.removed":              "%s: removed",
+
+		"trust.nothing": "this workspace brings nothing along that could be trusted: there is no .overt in it",
+		"trust.holds":   "trusted as it is, since %s",
+		"trust.changed": "changed since it was trusted, %s:",
+		"trust.create":  "new: %s",
+		"trust.modify":  "changed: %s",
+		"trust.delete":  "gone: %s",
+		"trust.yes":     "nobody can be asked here; with --yes what stands above counts from now on",
+		"trust.ask":     "trust this in %s? yes or no: ",
+		"trust.no":      "not trusted",
+		"trust.done":    "%s: trusted as it is",
+		"trust.undone":  "%s: no longer trusted",
+		"trust.none":    "this workspace is not trusted",
+		"trust.unread":  "what this workspace brings along can't be trusted: %v",
 
 		"permission.unknown":      "no rule %s is in force",
 		"permission.unknown.hint": "overt permission list has the ids; rules of the settings are changed there (overt config unset)",

@@ -26,3 +26,15 @@ func (s *Store) Permissions(ctx context.Context) ([]event.Fact, error) {
 		return !granted || revoked[f.Subject]
 	}), nil
 }
+
+// Trusted gives what the person said last of a workspace; false: nothing.
+func (s *Store) Trusted(ctx context.Context, root string) (event.Fact, bool, error) {
+	facts, err := s.page(ctx, s.facts.read, `f.kind IN (SELECT id FROM name WHERE text = ?) AND f.subject = ? ORDER BY f.seq DESC LIMIT 1`, event.KindTrusted, root)
+	if err != nil {
+		return event.Fact{}, false, s.facts.explain(err)
+	}
+	if len(facts) == 0 {
+		return event.Fact{}, false, nil
+	}
+	return facts[0], true, nil
+}
