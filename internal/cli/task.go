@@ -99,7 +99,7 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 
 // meant stops a mistyped command before it becomes a prompt, and costs money. Words after "--" are always a prompt.
 func (p *program) meant(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 || len(args[0]) < 4 || cmd.ArgsLenAtDash() >= 0 || strings.ContainsAny(args[0], " \n") {
+	if len(args) == 0 || len(args[0]) < 4 || cmd.ArgsLenAtDash() >= 0 || strings.ContainsAny(args[0], " \n?!.,:") {
 		return nil
 	}
 	for _, like := range cmd.SuggestionsFor(args[0]) {
