@@ -10,6 +10,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -49,6 +50,8 @@ type Options struct {
 	Version     string
 	Client      string // cli
 	Interactive bool   // a person can be asked
+	// Terminal lends the person's terminal, raw and read by nobody else, until the function is called; nil: there is none.
+	Terminal func() (*os.File, func(), error)
 }
 
 // App is a running Overt on one workspace.
@@ -68,6 +71,7 @@ type App struct {
 
 	mu    sync.Mutex
 	tools map[string]*tool.Set // by task: tools remember what the model has read
+	shell []*shell.Session     // theirs
 }
 
 // Record is a workspace's record, open for reading.
@@ -148,6 +152,7 @@ func (a *App) build(ctx context.Context) (err error) {
 		Store: a.store, Mask: a.mask, Kit: a.kit, NewID: newID, Client: a.o.Client, Version: a.o.Version, Dir: a.o.Root, PID: os.Getpid(),
 		Interactive: a.o.Interactive, User: a.user.open, DryRun: a.o.Config.DryRun,
 		EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) },
+		Alive:    func(g event.Group) bool { return shell.Alive(shell.Group(g)) },
 		Wait:     wait, Backoff: backoff, Checkpoints: checkpoints(a.keeper),
 	})
 	return nil
@@ -161,6 +166,11 @@ func (a *App) Close(ctx context.Context) error {
 // release closes what build opened, as far as it came.
 func (a *App) release() error {
 	var errs []error
+	a.mu.Lock()
+	for _, sh := range a.shell {
+		sh.Close()
+	}
+	a.mu.Unlock()
 	if a.tree != nil {
 		errs = append(errs, a.tree.Close())
 	}
@@ -278,15 +288,36 @@ func (a *App) set(task string) (*tool.Set, error) {
 	if !a.o.Config.Tools {
 		return tool.NewSet()
 	}
+	sh := shell.NewSession(a.tree.Root(), shell.Environ(withoutSecrets(a.o.Env, a.o.Config)))
 	s, err := tool.NewSet(builtin.Core(builtin.Options{
-		Tree: a.tree, Env: shell.Environ(withoutSecrets(a.o.Env, a.o.Config)), Rules: func() policy.Rules { return a.rules(task) },
+		Tree: a.tree, Shell: sh, Rules: func() policy.Rules { return a.rules(task) }, Terminal: a.o.Terminal,
+		Resume:  func(ctx context.Context) (string, bool) { return a.lastShell(ctx, task) },
 		Confine: a.newBox().sandbox,
 		Output:  func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
 	})...)
 	if err == nil {
 		a.tools[task] = s
+		a.shell = append(a.shell, sh)
 	}
 	return s, err
+}
+
+// lastShell says where the last command of a task left its shell, and whether there was one.
+func (a *App) lastShell(ctx context.Context, task string) (dir string, had bool) {
+	for f, err := range a.store.Read(ctx, event.Path{Task: task}) {
+		if err != nil {
+			return "", false // the run ends over the same error
+		}
+		done, ok := f.Data.(event.ToolCompleted)
+		var meta struct {
+			Exit *int
+			Dir  string
+		}
+		if ok && done.Name == "run_command" && json.Unmarshal(done.Meta, &meta) == nil && meta.Exit != nil {
+			dir, had = meta.Dir, true
+		}
+	}
+	return dir, had
 }
 
 // output finds a kept output of a task.

@@ -25,6 +25,7 @@ import (
 	"overt/internal/event"
 	"overt/internal/i18n"
 	"overt/internal/policy"
+	"overt/internal/shell"
 	"overt/internal/tool"
 	"overt/internal/tool/builtin"
 	"overt/internal/trace"
@@ -169,6 +170,7 @@ func toolReference(t testing.TB) string {
 		"write_file":  `{"path":"b.txt","content":"two\n"}`,
 		"run_command": `{"command":"go test ./..."}`,
 		"read_output": `{"id":"out_1-1.1"}`,
+		"stop_job":    `{"id":"job_1"}`,
 		"update_plan": `{"items":[{"id":"a","text":"Read","state":"active"}]}`,
 	}
 	var b strings.Builder
@@ -178,7 +180,7 @@ func toolReference(t testing.TB) string {
 		fmt.Fprintf(&b, " `%s` |", profile)
 	}
 	b.WriteString(" beside others |\n| --- | --- |" + strings.Repeat(" --- |", len(config.Profiles())+1) + "\n")
-	tools := builtin.Core(builtin.Options{Tree: tree})
+	tools := builtin.Core(builtin.Options{Tree: tree, Shell: shell.NewSession(tree.Root(), nil)})
 	for _, x := range tools {
 		name := x.Spec().Name
 		p, err := x.Prepare(t.Context(), json.RawMessage(typical[name]))

@@ -43,6 +43,8 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindQueueAdded:       decode[QueueAdded],
 	KindQueueChanged:     decode[QueueChanged],
 	KindPlanChanged:      decode[PlanChanged],
+	KindJobStarted:       decode[JobStarted],
+	KindJobEnded:         decode[JobEnded],
 }
 
 func decode[P Payload](data []byte) (Payload, error) {

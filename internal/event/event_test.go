@@ -62,6 +62,8 @@ func samples() []event.Payload {
 		event.QueueAdded{Mode: "steer", Text: "t"},
 		event.QueueChanged{State: "held", By: "runtime"},
 		event.PlanChanged{Items: []event.PlanItem{{ID: "a", Text: "t", State: "done"}, {ID: "b", Text: "u", State: "pending", Needs: []string{"a"}}}},
+		event.JobStarted{Job: "job_1", Command: "c", Group: &event.Group{ID: 5, Start: 6}, Owner: &event.Group{ID: 7, Start: 8}},
+		event.JobEnded{Job: "job_1", State: "exit 0", Bytes: 9},
 		event.FileChanged{Path: "a", Op: "edit", By: "agent", Before: "1", After: "2", Diff: "d"},
 		event.CheckpointTaken{Call: "tcl_1", Paths: []string{"a"}, Outside: 2, Uncovered: []event.Uncovered{{What: "large", N: 1, Paths: []string{"b"}}}},
 		event.CheckpointClosed{

@@ -6,6 +6,9 @@ const (
 	KindJobEnded   Kind = "job.ended"
 )
 
+// WithProgram is the state of a job that ended because its program did.
+const WithProgram = "with the program"
+
 // JobStarted says that something goes on beyond its call, which is the subject. It is committed with the outcome of the call.
 type JobStarted struct {
 	Job     string `json:"job"` // job_1, job_2, … of the session
@@ -14,12 +17,12 @@ type JobStarted struct {
 	Owner   *Group `json:"owner,omitempty"` // the program that watches over it
 }
 
-// JobEnded says that a job has ended. It is committed with the outcome of the next command, at the end of the program, or, after
-// its death, by the next one.
+// JobEnded says that a job has ended. It is committed with the outcome of the next command; a job that ended with the program
+// that watched over it, by the next one.
 type JobEnded struct {
 	Job   string `json:"job"`
-	State string `json:"state"`           // exit N, ended, ended by signal: …, timed out, closed (with the program), died (the program)
-	Bytes int64  `json:"bytes,omitempty"` // of what it wrote
+	State string `json:"state"`           // exit N, ended, ended by signal: NAME, timed out, with the program
+	Bytes int64  `json:"bytes,omitempty"` // that it wrote
 }
 
 // Kind implements [Payload].

@@ -3,6 +3,7 @@ package policy
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -26,6 +27,15 @@ func CommandIn(text string, s Shell, files Files) Risk {
 	g := newGrader(s.Dir, files)
 	g.lasts(s)
 	return g.grade(text)
+}
+
+// Elevated gives the text of a command that runs another one as root in a shell.
+func Elevated(shell, command string) string {
+	quoted, err := syntax.Quote(command, syntax.LangBash)
+	if err != nil { // it holds a NUL byte, and will not be run
+		quoted = strconv.Quote(command)
+	}
+	return "sudo -u root -- " + shell + " -c " + quoted
 }
 
 // OnlyFunctions tells whether a text, as bash prints its functions, defines them and does nothing else.

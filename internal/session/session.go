@@ -75,6 +75,8 @@ type Options struct {
 	Checkpoints Checkpoints
 	// User gives the person's own record, where what holds in every workspace is kept. nil: there is none.
 	User func(ctx context.Context) (*store.Store, error)
+	// Alive tells whether a program, recorded as the owner of a job, still is there.
+	Alive func(event.Group) bool
 	// Wait waits before attempt n of a call for d, or until ctx ends; Backoff says how long d is.
 	Wait    func(ctx context.Context, n int, d time.Duration) error
 	Backoff func(n int, after time.Duration) time.Duration
@@ -260,7 +262,7 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 
 // restart closes what programs that died have left open, the brackets around effects last, once nothing of these runs any more.
 func (s *Session) restart(ctx context.Context, lease *store.Lease) ([]event.Fact, error) {
-	facts, err := lease.Recover(ctx, s.o.EndGroup)
+	facts, err := s.recover(ctx, lease)
 	if err == nil && s.o.Checkpoints != nil && s.o.Store.FilesMarked() {
 		err = s.o.Checkpoints.Recover(ctx, s.o.Store)
 	}

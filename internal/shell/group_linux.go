@@ -52,6 +52,15 @@ func identify(pid int, mark string) Group {
 	return Group{ID: pid, Start: s.start, Boot: bootID(), Mark: mark}
 }
 
+// Self identifies this process, which is no group.
+func Self() Group { return identify(os.Getpid(), "") }
+
+// Alive tells whether a process that [Self] has identified still is there.
+func Alive(g Group) bool {
+	s, ok := readStat(strconv.Itoa(g.ID))
+	return ok && s.state != "Z" && s.start == g.Start && g.Boot == bootID()
+}
+
 // EndGroup ends a process group that an earlier process recorded, if it is still that one, and with it what has left the
 // group but carries its mark; it tells whether it ended anything. The machine must not have been started again, and the
 // leader must have started when the record says; or, where the leader is gone, a member must be left that carries the

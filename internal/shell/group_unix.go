@@ -2,7 +2,10 @@
 
 package shell
 
-import "syscall"
+import (
+	"os"
+	"syscall"
+)
 
 // attributes puts the command in a session and group of its own: in ours it could open our terminal.
 func attributes() *syscall.SysProcAttr {
@@ -19,6 +22,12 @@ func members(group int) int {
 	}
 	return 1
 }
+
+// Self identifies this process by its number only.
+func Self() Group { return Group{ID: os.Getpid()} }
+
+// Alive tells whether there is a process of that number.
+func Alive(g Group) bool { return syscall.Kill(g.ID, 0) == nil }
 
 // EndGroup ends nothing here: without start times nobody can say whether a group is the recorded one.
 func EndGroup(Group) bool { return false }

@@ -38,5 +38,11 @@ func (*Held) Go(context.Context, func(string), io.Writer) (Outcome, error) {
 	return Outcome{}, ErrUnsupported
 }
 
+// Self identifies nothing.
+func Self() Group { return Group{} }
+
+// Alive knows of nothing.
+func Alive(Group) bool { return false }
+
 // EndGroup ends nothing.
 func EndGroup(Group) bool { return false }

@@ -38,6 +38,8 @@ type Held struct {
 	// Of a command of a session:
 	session *Session
 	lasting
+
+	master, slave *os.File // of an elevated one: its terminal
 }
 
 // lasting is what a command of a session has beside.
@@ -165,7 +167,7 @@ func (h *Held) launch(o Options, at remembered) error {
 
 // close closes our ends of everything.
 func (h *Held) close() {
-	for _, f := range []*os.File{h.word, h.out, h.life} {
+	for _, f := range []*os.File{h.word, h.out, h.life, h.master, h.slave} {
 		if f != nil {
 			f.Close()
 		}
@@ -319,6 +321,10 @@ func (h *Held) await(ctx context.Context, ended <-chan error, read <-chan struct
 	case <-late.C:
 	}
 	_ = syscall.Kill(group, syscall.SIGKILL)
+	if h.master != nil { // what is root's can't be killed, but goes with its terminal
+		h.slave.Close()
+		h.master.Close()
+	}
 	return o, o.status(<-ended)
 }
 

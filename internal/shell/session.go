@@ -3,6 +3,7 @@ package shell
 import (
 	"bytes"
 	"cmp"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -39,9 +40,13 @@ type Known struct {
 	Aliases   map[string]string // of a shell that expands them
 	Vars      map[string]string // with plain values, those of the environment too
 	Odd       []string          // variables of other kinds
-	Set       []string          // exported variables that the session has set or changed
+	Set       []string          // variables that are not as at the start of the session
+	Path      string            // PATH at the start of the session
 	Options   []string          // of set and shopt, those that are on and are not by default
 }
+
+// Path is where the shell of commands is.
+func Path() string { return shellPath() }
 
 // NewSession begins in an absolute folder with an environment, see [Environ].
 func NewSession(dir string, env []string) *Session {
@@ -55,6 +60,12 @@ func (s *Session) Dir() string {
 	return s.at.dir
 }
 
+// Gone tells whether the folder that the session is in does not exist any more.
+func (s *Session) Gone() bool {
+	info, err := os.Stat(s.Dir())
+	return err != nil || !info.IsDir()
+}
+
 // Move puts the session into another folder.
 func (s *Session) Move(dir string) {
 	s.mu.Lock()
@@ -64,6 +75,13 @@ func (s *Session) Move(dir string) {
 		s.at.env = append(s.at.env, "OLDPWD="+s.at.dir)
 		s.at.dir = dir
 	}
+}
+
+// Environ is what programs of the next command will get, but for what is too large for a program's start.
+func (s *Session) Environ() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.at.env)
 }
 
 // Known gives what the next command will find. What is in it is not to be changed.
@@ -127,6 +145,9 @@ func (s *Session) take(left []byte, word string, bash bool) bool {
 	return true
 }
 
+// unlike stands among the options where some variable does not simply hold what it is given (declare -i, -l, -u, -c, -n).
+const unlike = "attributes"
+
 // builder makes a state of what a shell has printed.
 type builder struct {
 	*remembered
@@ -163,6 +184,9 @@ func (b *builder) bash(part []string) {
 	for _, d := range declarations(part[atVariables]) {
 		if dropped(d.name) || ofBash(d) {
 			continue
+		}
+		if strings.ContainsAny(d.flags, "niluc") && !slices.Contains(b.Options, unlike) {
+			b.Options = append(b.Options, unlike)
 		}
 		if d.name == "BASH_ALIASES" {
 			b.Aliases = aliases(d.value)
@@ -287,12 +311,13 @@ func (b *builder) environment(base []string) {
 			b.env = append(b.env, kv)
 		}
 	}
-	for _, kv := range b.env {
-		name, value, _ := strings.Cut(kv, "=")
-		if before, ok := was[name]; (!ok || before != value) && name != "PWD" && name != "OLDPWD" && name != "_" && name != "SHLVL" {
+	b.Path = was["PATH"]
+	for name, value := range b.Vars {
+		if before, ok := was[name]; (!ok || before != value) && name != "PWD" && name != "OLDPWD" {
 			b.Set = append(b.Set, name)
 		}
 	}
+	slices.Sort(b.Set)
 }
 
 // dropped names what never lasts: what is ours, what holds keys by its name, and what every shell sets itself.

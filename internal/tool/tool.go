@@ -79,6 +79,8 @@ type Asker interface {
 type Host interface {
 	// Show passes on output while it arrives. It never blocks.
 	Show(text string)
+	// Trace is the traceparent of the call (W3C Trace Context), for what it starts.
+	Trace() string
 	// Keep gives what takes the whole output of the call, once for each call; nil: outputs are not kept. See [Keep].
 	Keep(raw bool) Keeper
 }

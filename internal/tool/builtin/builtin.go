@@ -1,5 +1,5 @@
 // Package builtin has the core tools: read_file, list_files, search_text, edit_file, write_file, run_command, read_output,
-// update_plan.
+// stop_job, update_plan.
 //
 // [Core] makes them for one task. They share a memory of what the model has read: a file that exists is overwritten
 // only if it was read, and no change is made to one that is not as the model saw it. The memory is lost with the
@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -31,32 +32,41 @@ import (
 // Options are what the tools work on.
 type Options struct {
 	Tree *workspace.Tree
-	Env  []string // the whole environment of commands; see shell.Environ
+	// Shell is what the commands of the task share; whoever made it closes it.
+	Shell *shell.Session
+	// Resume says, once, where an earlier process of the task left its shell, relative to the workspace or absolute, and
+	// whether it had one. nil: there was none.
+	Resume func(ctx context.Context) (dir string, had bool)
 	// Rules are those in force. A search leaves out the files that they forbid to read, besides those that may hold
 	// secrets; a list leaves out what they forbid to list. nil: no rules.
 	Rules func() policy.Rules
 	// Output finds a kept output of the task. Its errors are [ErrNoOutput], [ErrOutputGone], or fatal. nil: there are none.
 	Output func(ctx context.Context, id string) (Kept, error)
+	// Terminal lends the person's terminal, raw and read by nobody else, until the function is called. nil: there is none.
+	Terminal func() (*os.File, func(), error)
 	// Confine says what a confined command may touch. nil: none can be confined.
 	Confine func() (*shell.Sandbox, error)
 }
 
 // Core gives the core tools of one task, in the order in which a model is told of them.
 func Core(o Options) []tool.Tool {
-	c := &core{tree: o.Tree, env: o.Env, rules: o.Rules, output: o.Output, box: o.Confine, seen: map[string]seen{}}
-	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, updatePlan{c}}
+	c := &core{tree: o.Tree, shell: o.Shell, resume: o.Resume, rules: o.Rules, output: o.Output, box: o.Confine, terminal: o.Terminal, seen: map[string]seen{}}
+	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, stopJob{c}, updatePlan{c}}
 }
 
 // core is what the tools of a task share.
 type core struct {
 	tree   *workspace.Tree
-	env    []string
+	shell  *shell.Session
 	rules  func() policy.Rules
 	output func(ctx context.Context, id string) (Kept, error)
 	box    func() (*shell.Sandbox, error)
 
-	mu   sync.Mutex
-	seen map[string]seen // by resolved path
+	terminal func() (*os.File, func(), error)
+
+	mu     sync.Mutex
+	seen   map[string]seen // by resolved path
+	resume func(ctx context.Context) (dir string, had bool)
 }
 
 // seen is a file as the model last saw it.

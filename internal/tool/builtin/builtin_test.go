@@ -49,9 +49,15 @@ func setUp(t *testing.T, files map[string]string) *bench {
 // restart gives tools that remember nothing.
 func (b *bench) restart() {
 	b.tools = map[string]tool.Tool{}
-	for _, t := range builtin.Core(builtin.Options{Tree: b.tree, Env: shell.Environ(os.Environ())}) {
+	for _, t := range builtin.Core(builtin.Options{Tree: b.tree, Shell: b.shell()}) {
 		b.tools[t.Spec().Name] = t
 	}
+}
+
+func (b *bench) shell() *shell.Session {
+	s := shell.NewSession(b.tree.Root(), shell.Environ(os.Environ()))
+	b.Cleanup(s.Close)
+	return s
 }
 
 // lay writes files; a name that ends with a slash is a folder, text that begins with "-> " a link.
@@ -149,6 +155,8 @@ type host struct {
 	keep tool.Keeper
 }
 
+func (h *host) Trace() string { return "00-1-2-01" }
+
 func (h *host) Keep(bool) tool.Keeper { return h.keep }
 
 func (h *host) Show(text string) {
@@ -184,7 +192,7 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: schema is not compact", s.Name)
 		}
 	}
-	if want := []string{"read_file", "list_files", "search_text", "edit_file", "write_file", "run_command", "read_output", "update_plan"}; !slices.Equal(names, want) {
+	if want := []string{"read_file", "list_files", "search_text", "edit_file", "write_file", "run_command", "read_output", "stop_job", "update_plan"}; !slices.Equal(names, want) {
 		t.Errorf("got %v", names)
 	}
 	t.Logf("all tools: %d bytes", size)

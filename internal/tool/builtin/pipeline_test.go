@@ -26,7 +26,7 @@ func piped(t *testing.T, rules policy.Rules, files map[string]string) *pipeline 
 	t.Helper()
 	p := &pipeline{bench: setUp(t, files)}
 	in := func() policy.Rules { return rules }
-	set, err := tool.NewSet(builtin.Core(builtin.Options{Tree: p.tree, Env: shell.Environ(nil), Rules: in})...)
+	set, err := tool.NewSet(builtin.Core(builtin.Options{Tree: p.tree, Shell: shell.NewSession(p.tree.Root(), shell.Environ(nil)), Rules: in})...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func (r readOutput) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 }
 
 func (r readOutput) run(ctx context.Context, id string, offset, limit int) (*tool.Result, error) {
-	kept, err := r.kept(ctx, id)
+	kept, head, err := r.kept(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +79,7 @@ func (r readOutput) run(ctx context.Context, id string, offset, limit int) (*too
 		offset = whole.total + offset + 1
 	}
 	p := &page{from: max(offset, 1), limit: limit}
+	p.out.WriteString(head)
 	if err := p.read(ctx, kept); err != nil {
 		return nil, err
 	}
@@ -89,19 +90,27 @@ func (r readOutput) run(ctx context.Context, id string, offset, limit int) (*too
 	return &tool.Result{Content: p.out.String(), Bytes: kept.Bytes, Cut: p.last < p.total}, nil
 }
 
-// kept finds an output, or refuses with the reason.
-func (r readOutput) kept(ctx context.Context, id string) (Kept, error) {
+// kept finds an output or the log of a job, and gives what to say first; or it refuses with the reason.
+func (r readOutput) kept(ctx context.Context, id string) (Kept, string, error) {
+	if strings.HasPrefix(id, "job_") {
+		j := r.shell.Job(id)
+		if j == nil {
+			return Kept{}, "", &tool.Refusal{Code: "no_job", Text: r.noJob(id)}
+		}
+		kept, head := r.jobLog(j)
+		return kept, head, nil
+	}
 	if r.output == nil {
-		return Kept{}, &tool.Refusal{Code: "no_output", Text: "outputs are not kept here"}
+		return Kept{}, "", &tool.Refusal{Code: "no_output", Text: "outputs are not kept here"}
 	}
 	kept, err := r.output(ctx, id)
 	switch {
 	case errors.Is(err, ErrNoOutput):
-		return Kept{}, &tool.Refusal{Code: "no_output", Text: fmt.Sprintf("this task has no output with the id %q; results that were cut name it (out_…)", id)}
+		return Kept{}, "", &tool.Refusal{Code: "no_output", Text: fmt.Sprintf("this task has no output with the id %q; results that were cut name it (out_…)", id)}
 	case errors.Is(err, ErrOutputGone):
-		return Kept{}, &tool.Refusal{Code: "output_gone", Text: fmt.Sprintf("%s was kept once and has been deleted to save space; run the call again if it is needed", id)}
+		return Kept{}, "", &tool.Refusal{Code: "output_gone", Text: fmt.Sprintf("%s was kept once and has been deleted to save space; run the call again if it is needed", id)}
 	}
-	return kept, err
+	return kept, "", err
 }
 
 // page takes the lines of an output one after another, and writes those that it is to have.

@@ -40,7 +40,7 @@ func kept(t *testing.T, files map[string]string) (*pipeline, *store.Store) {
 	p := &pipeline{bench: setUp(t, files)}
 	rules := func() policy.Rules { return policy.Rules{Profile: policy.Full} }
 	set, err := tool.NewSet(builtin.Core(builtin.Options{
-		Tree: p.tree, Env: shell.Environ(nil), Rules: rules,
+		Tree: p.tree, Shell: shell.NewSession(p.tree.Root(), shell.Environ(nil)), Rules: rules,
 		Output: func(ctx context.Context, id string) (builtin.Kept, error) {
 			o, err := s.Output(ctx, "tsk_1", id)
 			switch {

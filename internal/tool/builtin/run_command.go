@@ -28,14 +28,15 @@ type runCommand struct{ *core }
 
 // Spec implements [tool.Tool].
 func (runCommand) Spec() event.ToolSpec {
-	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder to run in; default: the workspace"},"risk":{"type":"string","enum":["low","medium","high"],"description":"your own grade"},"unconfined":{"type":"boolean","description":"ask the person to run it outside the sandbox, which stopped it"}},"required":["command"]}`)
+	return spec("run_command", runCommandText, `{"type":"object","properties":{"command":{"type":"string"},"intent":{"type":"string","description":"why, in a few words, for the person"},"timeout":{"type":"integer","description":"seconds, default 120, at most 3600"},"cwd":{"type":"string","description":"folder of the workspace to go to first, as by cd"},"background":{"type":"boolean","description":"start it as a job and do not wait"},"elevated":{"type":"boolean","description":"as root by sudo, in a shell of its own; a person must be there"},"risk":{"type":"string","enum":["low","medium","high"],"description":"your own grade"},"unconfined":{"type":"boolean","description":"ask the person to run it outside the sandbox, which stopped it"}},"required":["command"]}`)
 }
 
 // Prepare implements [tool.Tool].
-func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepared, error) {
+func (r runCommand) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prepared, error) {
 	var a struct {
 		Command, Intent, Cwd, Risk string
 		Timeout                    int
+		Background, Elevated       bool
 		Unconfined                 bool
 	}
 	if err := decode(args, &a); err != nil {
@@ -47,22 +48,37 @@ func (r runCommand) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	if err := unmasked(a.Command, a.Cwd); err != nil {
 		return nil, err
 	}
-	if limit := int(shell.MaxTimeout / time.Second); a.Timeout < 0 || a.Timeout > limit {
+	limit := int(shell.MaxTimeout / time.Second)
+	switch {
+	case a.Timeout < 0 || a.Timeout > limit:
 		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: fmt.Sprintf("timeout is %d; it takes 1 to %d seconds", a.Timeout, limit)}
+	case a.Elevated && a.Background:
+		return nil, &tool.Refusal{Code: tool.CodeBadArguments, Text: "elevated and background do not go together: nobody could be asked for the password"}
 	}
-	t, err := r.locate(orRoot(a.Cwd))
+	run := &commandRun{core: r.core, background: a.Background, options: shell.Options{Command: a.Command, Timeout: time.Duration(a.Timeout) * time.Second}}
+	if a.Background && a.Timeout == 0 {
+		run.options.Timeout = shell.MaxTimeout
+	}
+	dir, err := run.place(ctx, a.Cwd)
 	if err != nil {
 		return nil, err
 	}
-	run := &commandRun{core: r.core, dir: t, options: shell.Options{
-		Command: a.Command, Dir: filepath.Join(r.tree.Root(), filepath.FromSlash(t.real)), Env: r.env,
-		Timeout: time.Duration(a.Timeout) * time.Second,
-	}}
-	text := policy.InDir(t.real, a.Command)
-	risk := policy.Command(a.Command, t.real, Files(r.tree))
+	if a.Elevated {
+		return run.elevate(a.Intent, policy.Grade(a.Risk), dir)
+	}
+	known := r.shell.Known()
+	if !policy.OnlyFunctions(known.Functions) { // as bash printed them, they would do more than that when it reads them
+		r.shell.Forget()
+		known.Functions = ""
+		run.notes = append(run.notes, "its functions could not be kept")
+	}
+	text := policy.InDir(dir, a.Command)
+	risk := policy.CommandIn(a.Command, policy.Shell{
+		Dir: dir, Functions: known.Functions, Aliases: known.Aliases, Vars: known.Vars, Odd: known.Odd, Set: known.Set, Options: known.Options, Path: known.Path,
+	}, Files(r.tree))
 	return &tool.Prepared{
 		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: policy.Grade(a.Risk), Risk: &risk, Outside: a.Unconfined},
-		Preview: text, Intent: strings.Join(strings.Fields(a.Intent), " "), Dir: t.real, Launch: run.launch, Release: run.release, Run: run.run,
+		Preview: text, Intent: strings.Join(strings.Fields(a.Intent), " "), Dir: dir, Launch: run.launch, Release: run.release, Run: run.run,
 	}, nil
 }
 
@@ -103,14 +119,73 @@ func (f files) Script(path string) ([]byte, error) {
 // commandRun is one call on its way from launch to outcome.
 type commandRun struct {
 	*core
-	dir     target
-	options shell.Options
-	held    *shell.Held
+	to         *target // where cwd leads
+	background bool
+	options    shell.Options
+	held       *shell.Held
+	notes      []string // for the first line of the result
+}
+
+// place says where the command will run: relative to the workspace, or absolute. A folder that is gone leaves the
+// workspace itself.
+func (r *commandRun) place(ctx context.Context, cwd string) (string, error) {
+	r.resumed(ctx)
+	if cwd != "" {
+		t, err := r.locate(cwd)
+		if err != nil {
+			return "", err
+		}
+		r.to, r.options.Dir = &t, r.absolute(t.real)
+		return t.real, nil
+	}
+	if r.shell.Gone() {
+		r.notes = append(r.notes, "the folder "+r.relative(r.shell.Dir())+" is gone, so this ran in the workspace")
+		r.options.Dir = r.tree.Root()
+		return ".", nil
+	}
+	return r.relative(r.shell.Dir()), nil
+}
+
+func (c *core) absolute(rel string) string {
+	return filepath.Join(c.tree.Root(), filepath.FromSlash(rel))
+}
+
+// relative names a folder by its way from the workspace, if it is in it.
+func (c *core) relative(dir string) string {
+	rel, err := c.tree.Rel(dir)
+	if err != nil {
+		return dir
+	}
+	return rel
+}
+
+// resumed puts a shell that has run nothing yet where the last command of the task left the one before.
+func (r *commandRun) resumed(ctx context.Context) {
+	r.mu.Lock()
+	resume := r.resume
+	r.resume = nil
+	r.mu.Unlock()
+	if resume == nil {
+		return
+	}
+	dir, before := resume(ctx)
+	if !before {
+		return
+	}
+	if dir != "" {
+		if !filepath.IsAbs(dir) {
+			dir = r.absolute(dir)
+		}
+		r.shell.Move(dir)
+	}
+	r.notes = append(r.notes, "in a new shell, since the program was started again: variables and functions of before are gone")
 }
 
 func (r *commandRun) launch(_ context.Context, confined bool) (*event.Group, error) {
-	if err := r.recheck(r.dir); err != nil {
-		return nil, err
+	if r.to != nil {
+		if err := r.recheck(*r.to); err != nil {
+			return nil, err
+		}
 	}
 	if confined {
 		if r.box == nil {
@@ -122,7 +197,7 @@ func (r *commandRun) launch(_ context.Context, confined bool) (*event.Group, err
 		}
 		r.options.Sandbox = box
 	}
-	held, err := shell.Start(r.options)
+	held, err := r.shell.Start(r.options)
 	if err != nil {
 		return nil, &tool.Refusal{Code: "not_started", Text: err.Error() + "; nothing was run"}
 	}
@@ -137,37 +212,61 @@ func (r *commandRun) release() {
 	}
 }
 
+// moment is how long a command in the background is looked at before the call returns.
+const moment = 300 * time.Millisecond
+
 func (r *commandRun) run(ctx context.Context, h tool.Host) (*tool.Result, error) {
 	if r.held == nil {
 		return nil, errors.New("the command was not launched")
+	}
+	r.held.Trace(h.Trace())
+	if r.background {
+		o, err := r.held.Background(ctx, moment, h.Show)
+		if err != nil {
+			return nil, err
+		}
+		result, err := r.outcome(o)
+		if err != nil {
+			return nil, err
+		}
+		result.Content += excerpt(o.Output, "")
+		return result, nil
 	}
 	var whole io.Writer
 	keeper := h.Keep(true)
 	if keeper != nil {
 		whole = keeper
 	}
+	before := r.shell.Dir()
 	o, err := r.held.Go(ctx, h.Show, whole)
 	if err != nil {
 		return nil, err
 	}
-	result, err := outcome(o, r.options.Sandbox != nil)
+	if now := r.shell.Dir(); now != before {
+		r.notes = append(r.notes, "now in "+r.relative(now))
+	}
+	result, err := r.outcome(o)
 	if err != nil {
 		return nil, err
 	}
-	note := ""
-	if keeper != nil && o.Total > 0 && !o.Exact {
-		if kept, err := keeper.Keep(); err == nil {
-			result.Output = &kept
-			note = "; read_output " + kept.ID + " shows all"
-			if kept.Capped {
-				note = fmt.Sprintf("; read_output %s shows the first %d MiB of all", kept.ID, kept.Bytes>>20)
-			}
-		} else {
-			note = "; they could not be kept: " + err.Error()
-		}
-	}
-	result.Content += excerpt(o.Output, note)
+	result.Content += excerpt(o.Output, keep(keeper, o.Output, result))
 	return result, nil
+}
+
+// keep keeps the whole of an output of which the model gets something else, and gives what to say of it.
+func keep(keeper tool.Keeper, o shell.Output, result *tool.Result) string {
+	if keeper == nil || o.Total == 0 || o.Exact {
+		return ""
+	}
+	kept, err := keeper.Keep()
+	if err != nil {
+		return "; they could not be kept: " + err.Error()
+	}
+	result.Output = &kept
+	if kept.Capped {
+		return fmt.Sprintf("; read_output %s shows the first %d MiB of all", kept.ID, kept.Bytes>>20)
+	}
+	return "; read_output " + kept.ID + " shows all"
 }
 
 // excerpt shows both ends of an output, to whole lines if there are ends of lines near, and says what lies between.
@@ -197,51 +296,73 @@ func excerpt(o shell.Output, note string) string {
 // maxBroken is how many bytes of a broken line are left out at either end of a gap; a longer one is shown broken.
 const maxBroken = 1000
 
-// outcome says how a command ended.
-func outcome(o shell.Outcome, confined bool) (*tool.Result, error) {
-	meta, err := json.Marshal(struct {
+// outcome says how a command ended, what it leaves, and which jobs have ended meanwhile.
+func (r *commandRun) outcome(o shell.Outcome) (*tool.Result, error) {
+	first, result := ending(o)
+	meta := struct {
 		Exit   int    `json:"exit"`
 		Signal string `json:"signal,omitempty"`
 		Left   int    `json:"left,omitempty"`
+		Job    string `json:"job,omitempty"`
+		Dir    string `json:"dir,omitempty"` // of the shell from now on, where it is not the workspace
 		MS     int64  `json:"ms"`
-	}{o.Exit, o.Signal, o.Left, o.Took.Milliseconds()})
-	if err != nil {
-		return nil, err
+	}{Exit: o.Exit, Signal: o.Signal, Left: o.Left, MS: o.Took.Milliseconds()}
+	if dir := r.relative(r.shell.Dir()); dir != "." {
+		meta.Dir = dir
 	}
-	r := &tool.Result{Meta: meta, Bytes: o.Total, Cut: o.Omitted > 0}
-	var first string
+	parts := []string{first}
+	if o.Job != nil {
+		meta.Job = o.Job.ID
+		if r.background {
+			parts[0] = "started as " + o.Job.ID
+		} else {
+			parts = append(parts, "what it left running is "+o.Job.ID)
+		}
+		parts[len(parts)-1] += fmt.Sprintf(" (process group %d)", o.Job.Group.ID)
+		result.Facts = append(result.Facts, started(o.Job))
+	}
+	if o.Left > 0 {
+		parts = append(parts, fmt.Sprintf("%s left behind %s ended", count(o.Left, "process", "processes"), was(o.Left)))
+	}
+	if o.Open {
+		parts = append(parts, "a process that it started holds the output still, what that writes from now on is not shown")
+	}
+	if r.options.Sandbox != nil && o.Exit != 0 && stopped(o.Output) {
+		parts = append(parts, "it ran in the sandbox, which may be why: no network, no secrets, and nothing is written outside the workspace and temporary folders, nor to protected files. If so, call again with unconfined: true, and the person is asked")
+	}
+	if o.Lost && !r.background {
+		parts = append(parts, "the shell was ended before it could say where it stood, so folder and variables are those of before")
+	}
+	parts = append(parts, r.notes...)
+	ended, facts := r.endedJobs()
+	parts, result.Facts = append(parts, ended...), append(result.Facts, facts...)
+	if o.Head == "" {
+		parts = append(parts, "no output")
+	}
+	var err error
+	result.Meta, err = json.Marshal(meta)
+	result.Content = strings.Join(parts, "; ") + "\n"
+	return result, err
+}
+
+// ending says how a command ended.
+func ending(o shell.Outcome) (string, *tool.Result) {
+	r := &tool.Result{Bytes: o.Total, Cut: o.Omitted > 0}
 	switch {
 	case o.TimedOut:
 		r.Status, r.Code = event.StatusTimedOut, "timed_out"
-		first = fmt.Sprintf("timed out after %d s; the command and what it had started were ended", int(o.Took.Seconds()))
+		return fmt.Sprintf("timed out after %d s; the command and what it had started were ended", int(o.Took.Seconds())), r
 	case o.Cancelled:
 		r.Status, r.Code = event.StatusCancelled, "cancelled"
-		first = "cancelled while it ran; the command and what it had started were ended"
+		return "cancelled while it ran; the command and what it had started were ended", r
 	case o.Signal != "":
 		r.Status, r.Code = event.StatusError, "signal"
-		first = "ended by signal: " + o.Signal
+		return "ended by signal: " + o.Signal, r
 	case o.Exit != 0:
 		r.Status, r.Code = event.StatusError, fmt.Sprintf("exit_%d", o.Exit)
-		first = fmt.Sprintf("exit %d", o.Exit)
-	default:
-		first = "exit 0"
+		return fmt.Sprintf("exit %d", o.Exit), r
 	}
-	var b strings.Builder
-	b.WriteString(first)
-	if o.Left > 0 {
-		fmt.Fprintf(&b, "; %s left behind %s ended", count(o.Left, "process", "processes"), was(o.Left))
-	}
-	if o.Open {
-		b.WriteString("; a process that it started holds the output still, what that writes from now on is not shown")
-	}
-	if o.Head == "" {
-		b.WriteString("; no output")
-	}
-	if confined && o.Exit != 0 && stopped(o.Output) {
-		b.WriteString("; it ran in the sandbox, which may be why: no network, no secrets, and nothing is written outside the workspace and temporary folders, nor to protected files. If so, call again with unconfined: true, and the person is asked")
-	}
-	r.Content = b.String() + "\n"
-	return r, nil
+	return "exit 0", r
 }
 
 // stopped tells whether an output speaks of what a sandbox does: it is how programs put EACCES, EPERM, EROFS, EXDEV,

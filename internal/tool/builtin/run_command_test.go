@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
-	"strconv"
+	"regexp"
 	"strings"
 	"testing"
 
 	"overt/internal/event"
+	"overt/internal/policy"
 	"overt/internal/tool"
+	"overt/internal/tool/builtin"
 )
 
 // covers A015 F073 F156 L191
@@ -29,7 +31,6 @@ func TestRunCommand(t *testing.T) {
 		{args{"command": "cat f", "cwd": "in"}, "", "", "exit 0\nx\n", 0},
 		{args{"command": "cat f", "cwd": filepath.Join(b.dir, "sub")}, "", "", "exit 0\nx\n", 0},
 		{args{"command": "echo a; sleep 60", "timeout": 1}, "timed_out", "timed_out", "timed out after 1 s; the command and what it had started were ended\na\n", -1},
-		{args{"command": "sleep 60 & echo a"}, "", "", "exit 0; 1 process left behind was ended\na\n", 0},
 		{args{"command": `printf '\033[31mred\033[0m\r\n10%%\r20%%\n'`}, "", "", "exit 0\nred\n20%\n", 0},
 	} {
 		r := b.must("run_command", c.args)
@@ -50,29 +51,146 @@ func TestRunCommand(t *testing.T) {
 	}
 }
 
-// TestRunCommandDaemon: a process that left the command's group may stay, and the result says that its output is not all.
-func TestRunCommandDaemon(t *testing.T) {
-	if _, err := os.Stat("/usr/bin/setsid"); err != nil {
-		t.Skip("needs setsid")
+// TestShellLasts: what a command leaves is there for the next one, and what the model is told of it.
+//
+// covers A013
+func TestShellLasts(t *testing.T) {
+	b := setUp(t, map[string]string{"sub/f": "x\n"})
+	for _, c := range []struct{ command, want string }{
+		{"cd sub; export K=v; x=1; f() { cat f; }; exit 3", "exit 3; now in sub; no output\n"},
+		{"f; echo $K $x", "exit 0\nx\nv 1\n"},
+		{"exec true", "exit 0; the shell was ended before it could say where it stood, so folder and variables are those of before; no output\n"},
+		{"cd /", "exit 0; now in /; no output\n"},
+		{"pwd", "exit 0\n/\n"},
+		{"cd " + b.dir + "; mkdir gone; cd gone; rmdir ../gone", "exit 0; now in gone; no output\n"},
+		{"pwd; echo $K", "exit 0; the folder gone is gone, so this ran in the workspace\n" + b.tree.Root() + "\nv\n"},
+		{"pwd", "exit 0\n" + b.tree.Root() + "\n"},
+		{"echo $TRACEPARENT", "exit 0\n00-1-2-01\n"},
+	} {
+		if r := b.must("run_command", args{"command": c.command}); r.Content != c.want {
+			t.Errorf("%s: %q, want %q", c.command, r.Content, c.want)
+		}
 	}
+	p, err := b.prepare("run_command", args{"command": "cat f", "cwd": "sub"})
+	if err != nil || p.Preview != "cd sub && cat f" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if r, err := b.run(t.Context(), p, &host{}); err != nil || r.Content != "exit 0\nx\n" {
+		t.Errorf("%+v, %v", r, err)
+	}
+	if p, err = b.prepare("run_command", args{"command": "cat f"}); err != nil || p.Preview != "cd sub && cat f" || p.Action.Risk.Grade != policy.Low {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+// TestShellIsGraded: what the shell has changes the grade of a line.
+func TestShellIsGraded(t *testing.T) {
 	b := setUp(t, nil)
-	r := b.must("run_command", args{"command": "setsid sh -c 'echo $$ >pid; exec sleep 60' & while ! test -s pid; do :; done; echo done"})
-	pid, err := os.ReadFile(filepath.Join(b.dir, "pid"))
-	if err != nil {
-		t.Fatal(err)
+	grade := func(command string) policy.Grade {
+		t.Helper()
+		p, err := b.prepare("run_command", args{"command": command})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Action.Risk.Grade
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(string(pid)))
-	if err != nil {
-		t.Fatal(err)
+	if g := grade("clean; ls"); g == policy.Low {
+		t.Error(g)
 	}
-	p, err := os.FindProcess(n)
-	if err != nil {
-		t.Fatal(err)
+	b.must("run_command", args{"command": "ls() { rm -rf ~; }; export() { rm -rf ~; }; X='rm -rf'; d=/etc"})
+	for command, want := range map[string]policy.Grade{"ls": policy.High, "pwd": policy.Low, "$X ~": policy.High, "export A=1": policy.High, "cat $d/shadow": policy.Medium} {
+		if g := grade(command); g != want {
+			t.Errorf("%s: %s, want %s", command, g, want)
+		}
 	}
-	defer func() { _ = p.Kill() }()
-	if want := "exit 0; a process that it started holds the output still, what that writes from now on is not shown\ndone\n"; r.Content != want {
-		t.Errorf("got %q", r.Content)
+	b.must("run_command", args{"command": "unset -f ls export; PATH=/tmp:$PATH"})
+	if g := grade("ls"); g != policy.Medium {
+		t.Errorf("ls in another PATH: %s", g)
 	}
+}
+
+// TestResumedShell: a task that goes on in another process finds its folder, and is told what is gone.
+func TestResumedShell(t *testing.T) {
+	b := setUp(t, map[string]string{"sub/f": "x\n"})
+	for _, c := range []struct {
+		dir  string
+		had  bool
+		want string
+	}{
+		{"sub", true, "exit 0; in a new shell, since the program was started again: variables and functions of before are gone\n" + b.dir + "/sub\n"},
+		{"none", true, "exit 0; in a new shell, since the program was started again: variables and functions of before are gone; the folder none is gone, so this ran in the workspace\n" + b.dir + "\n"},
+		{"", false, "exit 0\n" + b.dir + "\n"},
+	} {
+		for _, x := range builtin.Core(builtin.Options{Tree: b.tree, Shell: b.shell(), Resume: func(context.Context) (string, bool) { return c.dir, c.had }}) {
+			b.tools[x.Spec().Name] = x
+		}
+		if r := b.must("run_command", args{"command": "pwd"}); r.Content != c.want {
+			t.Errorf("%q: %q", c.dir, r.Content)
+		}
+		if r := b.must("run_command", args{"command": "true"}); r.Content != "exit 0; no output\n" {
+			t.Errorf("%q", r.Content)
+		}
+	}
+}
+
+// TestJobs: what is left running is a job that can be read and stopped; its end is told once, with the facts of both.
+func TestJobs(t *testing.T) {
+	b := setUp(t, nil)
+	first := func(r *tool.Result) string {
+		line, _, _ := strings.Cut(r.Content, "\n")
+		return regexp.MustCompile(`process group \d+`).ReplaceAllString(line, "process group N")
+	}
+	r := b.must("run_command", args{"command": "(echo begun; sleep 60; echo over) & echo go; while ! jobs >/dev/null; do :; done"})
+	if got := first(r); got != "exit 0; what it left running is job_1 (process group N)" {
+		t.Error(r.Content)
+	}
+	if f, ok := r.Facts[0].(event.JobStarted); !ok || f.Job != "job_1" || f.Group == nil || f.Owner == nil {
+		t.Errorf("%+v", r.Facts)
+	}
+	r = b.must("run_command", args{"command": "echo up; sleep 60", "background": true})
+	if got := first(r); got != "started as job_2 (process group N)" || !strings.HasSuffix(r.Content, "\nup\n") {
+		t.Error(r.Content)
+	}
+	if r = b.must("run_command", args{"command": "echo at once; exit 4", "background": true}); r.Content != "exit 4\nat once\n" {
+		t.Error(r.Content)
+	}
+	if r = b.must("read_output", args{"id": "job_2"}); r.Content != "[job_2: running]\n1\tup\n[lines 1-1 of 1; this is the end]\n" {
+		t.Errorf("%q", r.Content)
+	}
+	if r = b.must("stop_job", args{"id": "job_2"}); r.Content != "job_2 was ended, with all that it had started\n" {
+		t.Errorf("%q", r.Content)
+	}
+	if f, ok := r.Facts[0].(event.JobEnded); !ok || f.State != "ended by signal: terminated" || f.Bytes != 3 {
+		t.Errorf("%+v", r.Facts)
+	}
+	if r = b.must("stop_job", args{"id": "job_2"}); r.Content != "job_2 was over already\n" {
+		t.Errorf("%q", r.Content)
+	}
+	b.must("run_command", args{"command": "exit 5", "background": true})
+	if r = b.must("stop_job", args{"id": "job_1"}); len(r.Facts) != 1 {
+		t.Errorf("%+v", r)
+	}
+	_, err := b.call("stop_job", args{"id": "job_9"})
+	b.refused(err, "no_job", "job_1 (ended)")
+	_, err = b.call("read_output", args{"id": "job_9"})
+	b.refused(err, "no_job")
+	r = b.must("run_command", args{"command": "sleep 0.4; exit 6", "background": true})
+	if !strings.HasPrefix(r.Content, "started as job_3") {
+		t.Fatal(r.Content)
+	}
+	r = b.must("run_command", args{"command": "sleep 1"})
+	if r.Content != "exit 0; job_3 ended (exit 6); no output\n" || len(r.Facts) != 1 {
+		t.Errorf("%q", r.Content)
+	}
+}
+
+// TestElevatedWithoutTerminal: nobody could type a password, so nobody is asked anything.
+//
+// covers L247
+func TestElevatedWithoutTerminal(t *testing.T) {
+	b := setUp(t, nil)
+	_, err := b.prepare("run_command", args{"command": "id", "elevated": true})
+	b.refused(err, "no_terminal")
 }
 
 // covers F156
