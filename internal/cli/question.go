@@ -63,6 +63,9 @@ func (v *askingView) about(q event.QuestionAsked, show []string, more int) {
 	if line := v.p.undoLine(q); line != "" {
 		fmt.Fprintf(v.p.Err, "  %s\n", line)
 	}
+	for _, t := range q.Taint {
+		fmt.Fprintf(v.p.Err, "  %s\n", exposed(v.p.say.Say("risk.taint", t.Text, t.From)))
+	}
 	for _, r := range q.Reasons {
 		if code := "reason." + r; v.p.say.Has(code) {
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(code))

@@ -269,6 +269,13 @@ type ToolDecided struct {
 	OwnGrade string   `json:"own_grade,omitempty"`
 	Risk     []string `json:"risk,omitempty"`
 	Found    []Effect `json:"found,omitempty"`
+	Taint    []Taint  `json:"taint,omitempty"` // what of it stands in a text that no person wrote
+}
+
+// Taint is a text that a call repeats, and where it came from: a tool and what that was asked for, or a source and a name.
+type Taint struct {
+	Text string `json:"text"`
+	From string `json:"from"`
 }
 
 // Effect is what a call would do to something.
@@ -332,7 +339,7 @@ type QuestionAsked struct {
 	About    string   `json:"about"` // tool
 	ToolCall string   `json:"tool_call,omitempty"`
 	Name     string   `json:"name,omitempty"`
-	Options  []string `json:"options"`          // yes, no: this call; always, never: Rule, for the turn; pattern: Rule, until the program ends
+	Options  []string `json:"options"`          // yes, no: this call; always, never: Rule, for the turn; pattern: Rule, for the task; workspace, user: Rule, there
 	Target   string   `json:"target,omitempty"` // what the call is about: a path, a command
 	Show     string   `json:"show"`             // command or diff
 	Reasons  []string `json:"reasons,omitempty"`
@@ -341,6 +348,7 @@ type QuestionAsked struct {
 	Grade    string   `json:"grade,omitempty"`  // of a command
 	Risk     []string `json:"risk,omitempty"`   // why it has that grade
 	Found    []Effect `json:"found,omitempty"`  // what a command is found to do
+	Taint    []Taint  `json:"taint,omitempty"`  // what of it stands in a text that no person wrote
 	// Uncovered is what undo won't be able to take back: network, processes, outside (files outside the workspace), and what
 	// [Uncovered] has. Undo: it covers what changes in the workspace.
 	Uncovered []Uncovered `json:"uncovered,omitempty"`

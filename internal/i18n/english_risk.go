@@ -47,6 +47,8 @@ func englishRisk() map[string]string {
 		"reason.risk.variable":     "it sets a variable that changes what programs do",
 		"reason.risk.config":       "the repository's own settings may name programs that git runs",
 		"reason.risk.deep":         "it is longer or deeper nested than is looked into",
+		"reason.risk.taint":        "goes where a text says that nobody here wrote",
+		"risk.taint":               "%q stands in what %s gave",
 		"reason.risk.model":        "the model itself grades it higher",
 	}
 }

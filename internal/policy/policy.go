@@ -5,6 +5,8 @@
 // Everything here may be used by several goroutines.
 package policy
 
+import "slices"
+
 // Verdict is the outcome of a decision, from loosest to strictest.
 type Verdict string
 
@@ -46,6 +48,7 @@ type Effect struct {
 type Action struct {
 	Tool    string
 	Effects []Effect
+	Tainted bool  // the command goes to an address that stands in a text of somebody else
 	Own     Grade // the model's own grade of a command; "" if it gave none
 	Risk    *Risk // of the command, as [Command] found it; nil: it is graded where it is needed, without a look at files
 	Outside bool  // the command can do its work only outside a sandbox
@@ -57,10 +60,16 @@ func (a Action) Graded() (Risk, bool) {
 		if e.Kind != Run {
 			continue
 		}
-		if a.Risk != nil {
-			return a.Risk.Raise(a.Own), true
+		risk := a.Risk
+		if risk == nil {
+			graded := Command(e.Target, ".", nil)
+			risk = &graded
 		}
-		return Command(e.Target, ".", nil).Raise(a.Own), true
+		out := *risk
+		if a.Tainted {
+			out.Grade, out.Reasons = High, append(slices.Clip(out.Reasons), RiskTaint)
+		}
+		return out.Raise(a.Own), true
 	}
 	return Risk{}, false
 }

@@ -77,6 +77,7 @@ const (
 	RiskVariable   = "risk.variable"     // sets a variable that changes what programs do
 	RiskConfig     = "risk.config"       // the repository's own configuration names programs to run
 	RiskDeep       = "risk.deep"         // is nested or long beyond what is looked into
+	RiskTaint      = "risk.taint"        // goes where a text says that no person wrote
 	RiskModel      = "risk.model"        // the model's own grade is higher
 )
 

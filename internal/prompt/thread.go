@@ -202,6 +202,9 @@ func resultMessage(own, id, name, text string) *llm.Message {
 	}}}
 }
 
+// dataMark begins what the model is to take for data.
+const dataMark = "[data "
+
 // resultText is what the model reads of a result. Text from files, commands or the network stands between marks that
 // carry the call's id, which nothing written before the call can know; where the text holds the closing mark all the
 // same, that is broken, so that no content ends its wrapper.
@@ -214,7 +217,7 @@ func resultText(id string, p event.ToolCompleted) string {
 		return text
 	}
 	end := "[end data " + id + "]"
-	return "[data " + id + "]\n" + strings.ReplaceAll(text, end, "[end data (quoted)]") + "\n" + end
+	return dataMark + id + "]\n" + strings.ReplaceAll(text, end, "[end data (quoted)]") + "\n" + end
 }
 
 // headCause says why the head must be taken anew, or "".

@@ -245,7 +245,7 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 			return event.Fact{}, nil, err
 		}
 	}
-	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Keep: s.keep, Grants: s.granted(r.scope.Task), DryRun: s.o.DryRun, Checkpoints: kit.Checkpoints}
+	d := &tool.Dispatcher{Set: kit.Set, Rules: kit.Rules, Feed: feed{s}, Keep: s.keep, Grants: s.granted(r.scope.Task), Seen: thread.Repeats, DryRun: s.o.DryRun, Checkpoints: kit.Checkpoints}
 	if s.o.Interactive {
 		d.Ask = asker{s}
 		if s.o.User != nil {

@@ -77,7 +77,7 @@ func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
 	}
 	if risk, ok := j.prepared.Action.Graded(); ok {
 		fact.Grade, fact.OwnGrade = string(risk.Grade), string(j.prepared.Action.Own)
-		fact.Risk = risk.Reasons
+		fact.Risk, fact.Taint = risk.Reasons, j.taint
 		for _, t := range risk.Effects {
 			fact.Found = append(fact.Found, event.Effect{Kind: string(t.Kind), Target: t.Target, Reversible: t.Reversible})
 		}
@@ -113,7 +113,7 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, d e
 	id := "qst_" + strings.TrimPrefix(j.call.ID, "tcl_")
 	q := event.QuestionAsked{
 		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{event.AnswerYes, event.AnswerNo},
-		Show: j.prepared.Preview, Reasons: d.Reasons, Intent: j.prepared.Intent, Grade: d.Grade, Risk: d.Risk, Found: d.Found,
+		Show: j.prepared.Preview, Reasons: d.Reasons, Intent: j.prepared.Intent, Grade: d.Grade, Risk: d.Risk, Found: d.Found, Taint: d.Taint,
 	}
 	b.undone(j, &q)
 	if e := j.prepared.Action.Effects; len(e) > 0 {

@@ -31,6 +31,8 @@ type Dispatcher struct {
 	Checkpoints Checkpoints
 	// Grants keeps the answers that hold for a turn; nil: none does.
 	Grants *Grants
+	// Seen says where a text came from that a call repeats and no person wrote; "" if that is not so. nil: nothing is known of it.
+	Seen func(text string) string
 	// Save keeps an answer that holds for longer: Rules has its rule from then on. nil: none does.
 	Save func(ctx context.Context, s event.Scope, g event.PermissionGranted) error
 	// DryRun says that calls with effects only say what they would do. Calls that read do run.
@@ -94,6 +96,7 @@ type job struct {
 	decision policy.Decision
 	by       string       // the question whose answer decided
 	lasting  *policy.Rule // what an answer may allow from now on
+	taint    []event.Taint
 
 	checkpoint string // that is open around the call; "": none
 }
@@ -135,6 +138,7 @@ func (b *batch) prepare(ctx context.Context, c event.ToolCall) *job {
 	switch {
 	case err == nil:
 		j.prepared = p
+		b.taint(j)
 		b.decide(j)
 		if b.Limit != nil && j.decision.Verdict != policy.Deny {
 			j.refusal = b.Limit(p)
