@@ -192,16 +192,19 @@ func (d *DB) Restore(ctx context.Context, backup string, force bool) (*store.Res
 
 // DBPrune says what is to go. Facts never do.
 type DBPrune struct {
-	OlderThan time.Duration // of exchanges and outputs; 0: any age may stay
-	MaxBytes  int64         // that exchanges and outputs may take; 0: no limit
-	Backups   int           // that may stay, the newest; -1: all
-	Aside     bool          // what restores have set aside
-	DryRun    bool
+	OlderThan  time.Duration // of exchanges and outputs; 0: any age may stay
+	MaxBytes   int64         // that exchanges and outputs may take; 0: no limit
+	FilesOlder time.Duration // of former states of files; 0: any age may stay
+	FilesMax   int64         // that states of files may take; 0: no limit
+	Backups    int           // that may stay, the newest; -1: all
+	Aside      bool          // what restores have set aside
+	DryRun     bool
 }
 
 // DBPruned says what went, or would go.
 type DBPruned struct {
 	store.Pruned
+	store.FilesPruned
 	Backups []string `json:"backups"` // paths
 	Aside   []string `json:"aside"`   // paths
 	DryRun  bool     `json:"dry_run"`
@@ -217,6 +220,11 @@ func (d *DB) Prune(ctx context.Context, o DBPrune) (DBPruned, error) {
 				before = time.Now().Add(-o.OlderThan)
 			}
 			if out.Pruned, err = s.Captures().PruneCounted(ctx, before, o.MaxBytes, o.DryRun); err != nil {
+				return err
+			}
+		}
+		if o.FilesOlder != 0 || o.FilesMax != 0 {
+			if out.FilesPruned, err = pruneFiles(ctx, s, o); err != nil {
 				return err
 			}
 		}

@@ -150,3 +150,16 @@ func filesSize(dir string) (n int64, err error) {
 	}
 	return n, err
 }
+
+// pruneFiles takes former states of files away.
+func pruneFiles(ctx context.Context, s *store.Store, o DBPrune) (store.FilesPruned, error) {
+	var before time.Time
+	if o.FilesOlder != 0 {
+		before = time.Now().Add(-o.FilesOlder)
+	}
+	files, err := s.Files(ctx)
+	if err != nil {
+		return store.FilesPruned{}, err
+	}
+	return files.Prune(ctx, before, o.FilesMax, o.DryRun)
+}

@@ -139,9 +139,12 @@ func (p *program) showDB(db *app.DB, st *app.DBStatus) error {
 			continue
 		}
 		line("db.file", f.Name, i18n.Number(f.Bytes), i18n.Number(f.LogBytes), number(f.FreeBytes), f.Form)
-		if f.Facts != nil {
+		switch {
+		case f.Facts != nil:
 			line("db.file.facts", number(f.Facts), number(f.Tasks), number(f.Calls))
-		} else {
+		case f.Checkpoints != nil:
+			line("db.file.files", number(f.Checkpoints), number(f.Contents))
+		default:
 			line("db.file.captures", number(f.Exchanges), number(f.Outputs))
 		}
 		if f.Missing != nil && f.Lost != nil {

@@ -103,10 +103,10 @@ Without BACKUP a restore that was interrupted is finished.`,
 
 func (p *program) dbPruneCommand() *cobra.Command {
 	var asJSON bool
-	var older, size string
+	var older, size, filesOlder, filesMax string
 	prune := app.DBPrune{Backups: -1}
 	cmd := &cobra.Command{
-		Use: "prune", Short: "Remove old captures, backups and what was set aside; facts are never removed", Args: noArgs,
+		Use: "prune", Short: "Remove old captures, states of files, backups and what was set aside; facts are never removed", Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var ok bool
 			if prune.OlderThan, ok = config.ParseDuration(older); !ok || cmd.Flags().Changed("captures-older-than") && prune.OlderThan == 0 {
@@ -115,10 +115,16 @@ func (p *program) dbPruneCommand() *cobra.Command {
 			if prune.MaxBytes, ok = config.ParseSize(size); !ok || cmd.Flags().Changed("captures-max") && prune.MaxBytes == 0 {
 				return usageError{errors.New(p.say.Say("db.prune.size", size))}
 			}
+			if prune.FilesOlder, ok = config.ParseDuration(filesOlder); !ok || cmd.Flags().Changed("files-older-than") && prune.FilesOlder == 0 {
+				return usageError{errors.New(p.say.Say("db.prune.files_age", filesOlder))}
+			}
+			if prune.FilesMax, ok = config.ParseSize(filesMax); !ok || cmd.Flags().Changed("files-max") && prune.FilesMax == 0 {
+				return usageError{errors.New(p.say.Say("db.prune.files_size", filesMax))}
+			}
 			if cmd.Flags().Changed("backups-keep") && prune.Backups < 0 {
 				return usageError{errors.New(p.say.Say("db.prune.keep", prune.Backups))}
 			}
-			if prune.OlderThan == 0 && prune.MaxBytes == 0 && prune.Backups < 0 && !prune.Aside {
+			if prune.OlderThan == 0 && prune.MaxBytes == 0 && prune.FilesOlder == 0 && prune.FilesMax == 0 && prune.Backups < 0 && !prune.Aside {
 				return usageError{errors.New(p.say.Say("db.prune.what"))}
 			}
 			db, err := p.db()
@@ -138,10 +144,13 @@ func (p *program) dbPruneCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&older, "captures-older-than", "0", "remove captures and outputs older than `DUR`, e.g. 90d or 12h")
 	f.StringVar(&size, "captures-max", "0", "then the oldest, until they take at most `SIZE`, e.g. 500MB or 2GB")
+	f.StringVar(&filesOlder, "files-older-than", "0", "remove states of files older than `DUR`; their changes can't be undone then")
+	f.StringVar(&filesMax, "files-max", "0", "then the oldest, until all take at most `SIZE`")
 	f.IntVar(&prune.Backups, "backups-keep", -1, "keep the newest `N` backups beside the record")
 	f.BoolVar(&prune.Aside, "aside", false, "remove what restores have set aside")
 	f.BoolVar(&prune.DryRun, "dry-run", false, "only say what would go")
 	f.BoolVar(&asJSON, "json", false, "as JSON")
+	f.Lookup("files-older-than").DefValue, f.Lookup("files-max").DefValue = "", ""
 	f.Lookup("captures-older-than").DefValue, f.Lookup("captures-max").DefValue, f.Lookup("backups-keep").DefValue = "", "", "0" // unsaid
 	return cmd
 }
@@ -150,7 +159,10 @@ func (p *program) showPruned(done app.DBPruned) error {
 	if done.DryRun {
 		fmt.Fprintln(p.Err, p.say.Say("db.dry"))
 	}
-	fmt.Fprintln(p.Out, p.say.Say("db.pruned", i18n.Number(done.Exchanges), i18n.Number(done.Outputs), i18n.Number(done.Bytes)))
+	fmt.Fprintln(p.Out, p.say.Say("db.pruned", i18n.Number(done.Exchanges), i18n.Number(done.Outputs), i18n.Number(done.Pruned.Bytes)))
+	if done.Checkpoints > 0 {
+		fmt.Fprintln(p.Out, p.say.Say("db.pruned.files", i18n.Number(done.Checkpoints), i18n.Number(done.FilesPruned.Bytes)))
+	}
 	for _, b := range done.Backups {
 		fmt.Fprintln(p.Out, visible(p.say.Say("db.pruned.backup", b)))
 	}

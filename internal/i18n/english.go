@@ -311,7 +311,7 @@ func english() map[string]string {
 		"db.pruned":             "%s exchanges and %s outputs, %s bytes",
 		"db.pruned.backup":      "backup %s",
 		"db.pruned.aside":       "set aside before: %s",
-		"db.prune.what":         "say what to remove: --captures-older-than, --captures-max, --backups-keep or --aside",
+		"db.prune.what":         "say what to remove: --captures-older-than, --captures-max, --files-older-than, --files-max, --backups-keep or --aside",
 		"db.prune.age":          "--captures-older-than is %q; it must be a time such as 90d or 12h",
 		"db.prune.size":         "--captures-max is %q; it must be a number of bytes such as 500MB or 2GB",
 		"db.prune.keep":         "--backups-keep is %d; it must be 0 or more",

@@ -91,6 +91,17 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	if facts, captures := out.Files[0], out.Files[1]; emptyFacts && captures.Rows > 0 {
 		out.Problems = append(out.Problems, Problem{Code: ProblemAbsent, File: facts.Name, Detail: "it is empty"})
 	}
+	if depth == checkAll {
+		files, err := checkFiles(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		if files != nil {
+			out.Files = append(out.Files, files.is)
+			out.Problems = append(out.Problems, files.problems...)
+			out.More += files.more
+		}
+	}
 	out.TookMS = time.Since(began).Milliseconds()
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"io/fs"
 	"os"
@@ -200,7 +201,7 @@ func (f *Files) PutLarge(ctx context.Context, r io.Reader, max int64) (hash [sha
 	})
 }
 
-func (f *Files) object(hash []byte) string { return filepath.Join(f.dir, hex.EncodeToString(hash)) }
+func (f *Files) object(sum []byte) string { return filepath.Join(f.dir, hex.EncodeToString(sum)) }
 
 // Apply makes a change, and gives the generation that entries have then. With full it is on the disk when it returns, with
 // all that was kept before.
@@ -379,13 +380,13 @@ func (f *Files) Object(ctx context.Context, hash []byte) (io.ReadCloser, error) 
 		if err != nil {
 			return nil, err
 		}
-		return &summed{file, sha256.New(), hash}, nil
+		return newSummed(file, hash), nil
 	}
 	plain, err := f.pack.unpack(enc, data)
 	if err != nil {
 		return nil, fmt.Errorf("%s: a content can't be read: %w", f.db.path, err)
 	}
-	return &summed{io.NopCloser(bytes.NewReader(plain)), sha256.New(), hash}, nil
+	return newSummed(io.NopCloser(bytes.NewReader(plain)), hash), nil
 }
 
 // Has tells whether a content is kept.
@@ -405,12 +406,11 @@ func (f *Files) Has(ctx context.Context, hash []byte) (bool, error) {
 // summed makes sure that what is read is what its hash says.
 type summed struct {
 	io.ReadCloser
-	sum interface {
-		io.Writer
-		Sum([]byte) []byte
-	}
+	sum  hash.Hash
 	want []byte
 }
+
+func newSummed(r io.ReadCloser, want []byte) *summed { return &summed{r, sha256.New(), want} }
 
 // Read implements [io.Reader].
 func (s *summed) Read(p []byte) (int, error) {

@@ -27,7 +27,7 @@ const foreignText = "it has no table of ours"
 // Problem is one thing that is wrong with a record.
 type Problem struct {
 	Code   string `json:"code"`
-	File   string `json:"file"`   // overt.db, captures.db
+	File   string `json:"file"`   // overt.db, captures.db, files.db
 	Table  string `json:"table"`  // "": the file as a whole
 	Row    string `json:"row"`    // number or id of the row; of a fact: its seq; "": not known
 	Detail string `json:"detail"` // one line
@@ -47,7 +47,7 @@ type CheckedFile struct {
 	Present bool   `json:"present"` // and not empty
 	Form    string `json:"form"`    // the newest migration that was applied
 	Older   bool   `json:"older"`   // it is brought to the present form by the next program that works here; projections were not compared
-	Rows    int64  `json:"rows"`    // facts, or exchanges and outputs, that were read
+	Rows    int64  `json:"rows"`    // facts, exchanges and outputs, or contents of files, that were read
 }
 
 // Report is the outcome of a check.

@@ -14,23 +14,25 @@ import (
 
 // FileStatus is what can be said of a file without reading all of it. Null: not of this file, or not known.
 type FileStatus struct {
-	Name      string     `json:"file"`
-	Path      string     `json:"path"`
-	Present   bool       `json:"present"`
-	Bytes     int64      `json:"bytes"`
-	LogBytes  int64      `json:"log_bytes"`  // of the write-ahead log beside it
-	FreeBytes *int64     `json:"free_bytes"` // of pages in it that are free
-	Form      string     `json:"form"`       // the newest migration in it
-	Facts     *int64     `json:"facts"`
-	Tasks     *int64     `json:"tasks"`
-	Calls     *int64     `json:"calls"`
-	Exchanges *int64     `json:"exchanges"`
-	Outputs   *int64     `json:"outputs"`
-	Missing   *int64     `json:"missing"` // exchanges that the facts name and captures.db does not have: their bytes are gone
-	Lost      *int64     `json:"lost"`    // of them, those that were not pruned but went with the file: it is gone or empty, or was begun anew
-	Oldest    *time.Time `json:"oldest"`  // fact, exchange or output
-	Newest    *time.Time `json:"newest"`
-	Problem   string     `json:"problem"` // why it can't be read, or is not read with the other, or that it is lost; "": nothing is wrong
+	Name        string     `json:"file"`
+	Path        string     `json:"path"`
+	Present     bool       `json:"present"`
+	Bytes       int64      `json:"bytes"`
+	LogBytes    int64      `json:"log_bytes"`  // of the write-ahead log beside it
+	FreeBytes   *int64     `json:"free_bytes"` // of pages in it that are free
+	Form        string     `json:"form"`       // the newest migration in it
+	Facts       *int64     `json:"facts"`
+	Tasks       *int64     `json:"tasks"`
+	Calls       *int64     `json:"calls"`
+	Exchanges   *int64     `json:"exchanges"`
+	Outputs     *int64     `json:"outputs"`
+	Checkpoints *int64     `json:"checkpoints"` // of files.db, which is not listed where it is not there
+	Contents    *int64     `json:"contents"`    // of files, that it keeps
+	Missing     *int64     `json:"missing"`     // exchanges that the facts name and captures.db does not have: their bytes are gone
+	Lost        *int64     `json:"lost"`        // of them, those that were not pruned but went with the file: it is gone or empty, or was begun anew
+	Oldest      *time.Time `json:"oldest"`      // fact, exchange or output
+	Newest      *time.Time `json:"newest"`
+	Problem     string     `json:"problem"` // why it can't be read, or is not read with the other, or that it is lost; "": nothing is wrong
 
 	id    int64                // of the record; 0: not known
 	begun event.Seq            // see [database.begun]
@@ -85,6 +87,13 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	j, unread := readJournal(dir)
 	if out.Unread = unread; j != nil {
 		out.Restoring = j.From
+	}
+	files, err := inspectFiles(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if files != nil {
+		out.Files = append(out.Files, *files)
 	}
 	out.Holder, err = leaseHolder(dir)
 	if out.Holder == nil || out.Holder.What != "restore" {

@@ -1,0 +1,127 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// inspectFiles says how files.db stands; nil: it is not there.
+func inspectFiles(ctx context.Context, dir string) (*FileStatus, error) {
+	f := &FileStatus{Name: filesFile, Path: filepath.Join(dir, filesFile)}
+	info, err := plain(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case errors.Is(err, errNotPlain):
+		f.Present, f.Problem = true, err.Error()
+		return f, nil
+	case err != nil:
+		return nil, err
+	}
+	f.Present, f.Bytes = true, info.Size()
+	if log, err := os.Stat(f.Path + "-wal"); err == nil {
+		f.LogBytes = log.Size()
+	}
+	if err := look(ctx, f.Path, func(d *database) error { return f.readFiles(ctx, d) }); err != nil {
+		f.Problem = err.Error()
+	}
+	return f, nil
+}
+
+func (f *FileStatus) readFiles(ctx context.Context, d *database) error {
+	form, err := d.formOf(ctx, fileMigrations())
+	if err == nil {
+		err = form.refused(d.path)
+	}
+	if err != nil || form.empty {
+		return err
+	}
+	if err := d.still(ctx); err != nil {
+		return err
+	}
+	var free, checkpoints, contents int64
+	var oldest, newest sql.NullInt64
+	if err := d.conn.QueryRowContext(ctx, `SELECT (SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size),
+		(SELECT count(*) FROM main.checkpoint), (SELECT count(*) FROM main.object), (SELECT min(time) FROM main.checkpoint), (SELECT max(time) FROM main.checkpoint)`).
+		Scan(&free, &checkpoints, &contents, &oldest, &newest); err != nil {
+		return err
+	}
+	f.Form, f.FreeBytes, f.Checkpoints, f.Contents = form.last, &free, &checkpoints, &contents
+	if oldest.Valid {
+		a, b := time.UnixMilli(oldest.Int64).UTC(), time.UnixMilli(newest.Int64).UTC()
+		f.Oldest, f.Newest = &a, &b
+	}
+	return nil
+}
+
+// checkFiles reads all of files.db and the contents beside it; nil: it is not there.
+func checkFiles(ctx context.Context, dir string) (*checking, error) {
+	c := &checking{ctx: ctx, file: recordFile{name: filesFile, steps: fileMigrations()}, is: CheckedFile{Name: filesFile}}
+	path := filepath.Join(dir, filesFile)
+	if _, err := plain(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if errors.Is(err, errNotPlain) {
+		c.add(ProblemNotOurs, "", nil, "%v", err)
+		return c, nil
+	} else if err != nil {
+		return nil, err
+	}
+	err := look(ctx, path, func(d *database) error {
+		c.is, c.problems, c.more = CheckedFile{Name: filesFile, Present: true}, nil, 0 // for the second look
+		if err := d.still(ctx); err != nil {
+			return err
+		}
+		form, err := d.formOf(ctx, c.file.steps)
+		switch {
+		case err != nil:
+			return err
+		case form.empty:
+			c.is.Present = false
+			return nil
+		case form.newer != "":
+			c.add(ProblemNewer, "migration", form.newer, "only a newer program knows this")
+			return nil
+		case form.foreign:
+			c.add(ProblemNotOurs, "", nil, foreignText)
+			return nil
+		}
+		c.is.Form = form.last
+		if err := c.phase("", func() error { return c.sqlite(d) }); err != nil {
+			return err
+		}
+		return c.phase("object", func() error { return c.objects(d, filepath.Join(dir, objectsFolder)) })
+	})
+	if err != nil && damaged(err) {
+		c.add(ProblemNotOurs, "", nil, "%v", cause(err))
+		err = nil
+	}
+	return c, err
+}
+
+// objects reads every content.
+func (c *checking) objects(d *database, dir string) error {
+	p := &packer{}
+	f := &Files{dir: dir}
+	return d.each(c.ctx, `SELECT id, hash, bytes, CASE WHEN data IS NULL THEN -1 ELSE enc END, data FROM main.object WHERE id > ? ORDER BY id LIMIT 64`,
+		func(id int64, hash []byte, size int64, enc int, data []byte) {
+			c.is.Rows++
+			if enc >= 0 {
+				c.content(p, "object", ProblemBytes, id, hash, size, enc, data)
+				return
+			}
+			file, err := openPlain(f.object(hash))
+			if err == nil {
+				_, err = io.Copy(io.Discard, newSummed(file, hash))
+				file.Close()
+			}
+			if err != nil {
+				c.add(ProblemBytes, "object", id, "%v", err)
+			}
+		})
+}
