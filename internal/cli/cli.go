@@ -95,13 +95,14 @@ type program struct {
 	mask  *redact.Masker // of the settings, for those who show them
 	// command is what was run, as "overt task list".
 	command string
+	keys    *keyboard
 	// processors says that all processors are in use, or as many as the person wants.
 	processors bool
 }
 
 // Main runs a command line and returns its exit status.
 func Main(args []string, sys System) int {
-	p := &program{System: sys, say: i18n.New("en")}
+	p := &program{System: sys, say: i18n.New("en"), keys: newKeyboard(sys.In)}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	cmd := p.root()

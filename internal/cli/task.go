@@ -184,9 +184,11 @@ func (p *program) open(ctx context.Context, conf *config.Config, root, state str
 	if !p.processors {
 		runtime.GOMAXPROCS(1)
 	}
-	a, err := app.Open(ctx, app.Options{
-		Config: conf, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli", Interactive: person,
-	})
+	o := app.Options{Config: conf, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli", Interactive: person}
+	if person && p.InTTY && p.ErrTTY && canLend {
+		o.Terminal = p.keys.lend
+	}
+	a, err := app.Open(ctx, o)
 	if len(conf.Untrusted) > 0 {
 		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.untrusted", strings.Join(conf.Untrusted, ", "))))
 	}

@@ -17,7 +17,7 @@ func (p *program) readLines(ctx context.Context) *typed {
 	t := &typed{c: make(chan string)}
 	go func() {
 		defer close(t.c)
-		s := bufio.NewScanner(p.In)
+		s := bufio.NewScanner(p.keys)
 		s.Buffer(nil, maxInput)
 		for s.Scan() {
 			select {

@@ -339,6 +339,8 @@ func ofBash(d declaration) bool {
 	case "COMP_WORDBREAKS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "HOSTNAME", "HOSTTYPE", "MACHTYPE",
 		"OSTYPE", "PIPESTATUS", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM", "UID":
 		return true
+	case "SHELL", "TERM": // what bash sets where the environment has none
+		return !strings.Contains(d.flags, "x")
 	case "IFS":
 		return d.value == `$' \t\n'` || d.value == "\" \t\n\""
 	case "PS4":

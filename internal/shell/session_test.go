@@ -300,3 +300,21 @@ func children(t *testing.T) (out []string) {
 	}
 	return out
 }
+
+// TestNothingSet: a command that sets nothing leaves a session as a fresh one.
+func TestNothingSet(t *testing.T) {
+	dir := t.TempDir()
+	for name, env := range map[string][]string{"usual": shell.Environ(os.Environ()), "little": {"PATH=" + os.Getenv("PATH")}} {
+		s := shell.NewSession(dir, env)
+		h, err := s.Start(shell.Options{Command: "true"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Go(t.Context(), nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		if k := s.Known(); len(k.Set)+len(k.Odd)+len(k.Options)+len(k.Aliases)+len(k.Functions) != 0 {
+			t.Errorf("%s: %+v", name, k)
+		}
+	}
+}
