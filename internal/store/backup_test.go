@@ -274,6 +274,7 @@ func TestAutomaticBackups(t *testing.T) {
 
 // TestMigrationBackup: what has facts is kept before its form changes, and what can't be kept is not changed.
 func TestMigrationBackup(t *testing.T) {
+	t.Parallel()
 	dir := wholeRecord(t)
 	older := func() {
 		spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)

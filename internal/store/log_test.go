@@ -23,6 +23,7 @@ import (
 
 // TestAgainstMemory: whatever is appended and read, the store says what event.Memory says.
 func TestAgainstMemory(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		now := func() time.Time { return time.UnixMilli(1_700_000_000_123) }
 		dir, err := os.MkdirTemp(t.TempDir(), "")

@@ -35,6 +35,7 @@ func emptied(t *testing.T, path, how string) {
 // TestLostFacts: an overt.db that is gone, or has nothing in it, beside anything that shows that there was one: who only reads makes none,
 // and a new one is begun with a word about what is left, once.
 func TestLostFacts(t *testing.T) {
+	t.Parallel()
 	journal := binary.BigEndian.AppendUint32([]byte("\xd9\xd5\x05\xf9\x20\xa1\x63\xd7\x00\x00\x00\x01nonc"), 7) // of a file that had seven pages
 	beside := map[string]func(t *testing.T, dir string){
 		"captures": func(*testing.T, string) {},
@@ -112,6 +113,7 @@ func TestLostFacts(t *testing.T) {
 // TestLostCaptures: a captures.db that is gone, or has nothing in it, beside facts that name exchanges is begun anew by whoever begins to
 // work, who says so, once; who only reads makes none. What a look says of the loss is the same before and after.
 func TestLostCaptures(t *testing.T) {
+	t.Parallel()
 	type verdict struct {
 		missing, lost int64
 		problems      []store.Problem
@@ -191,7 +193,11 @@ func TestExisting(t *testing.T) {
 // TestTwoFirstStarts: two processes that begin a record at once both can, and nothing is said to be lost because the other one was
 // quicker. Where there was a record, one of them says so.
 func TestTwoFirstStarts(t *testing.T) {
-	for round := range 24 {
+	rounds := 24
+	if raceEnabled {
+		rounds = 12 // each case once, in each way
+	}
+	for round := range rounds {
 		dir, want := t.TempDir(), "opened 0 0"
 		switch round % 4 {
 		case 1: // as a process left it that died at once
@@ -229,6 +235,7 @@ func TestTwoFirstStarts(t *testing.T) {
 // TestRefusedMakesNothing: where one file of a record is refused, the other one is not begun, so that what was lost is still told
 // once the first is seen to.
 func TestRefusedMakesNothing(t *testing.T) {
+	t.Parallel()
 	bad := map[string]func(path string) error{
 		"a text": func(path string) error { return os.WriteFile(path, []byte(strings.Repeat("text ", 1000)), 0o600) },
 		"cut":    func(path string) error { return os.Truncate(path, 9000) },
@@ -250,7 +257,10 @@ func TestRefusedMakesNothing(t *testing.T) {
 	names := []string{"overt.db", "captures.db"}
 	for how, spoil := range bad {
 		for i, refused := range names {
-			for _, other := range []string{"gone", "zero"} {
+			for j, other := range []string{"gone", "zero"} {
+				if raceEnabled && i != j {
+					continue
+				}
 				t.Run(fmt.Sprint(refused, " ", how, ", the other ", other), func(t *testing.T) {
 					dir := wholeRecord(t)
 					emptied(t, filepath.Join(dir, names[1-i]), other)
@@ -273,6 +283,7 @@ func TestRefusedMakesNothing(t *testing.T) {
 
 // TestMissing: how many exchanges the facts name whose bytes are gone is told, and is no problem; neither is that their file is.
 func TestMissing(t *testing.T) {
+	t.Parallel()
 	count := func(n int64) *int64 { return &n }
 	tests := []struct {
 		name    string

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bufio"
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -23,6 +24,12 @@ const childEnv = "OVERT_STORE_TEST_CHILD"
 func TestMain(m *testing.M) {
 	name, dir, ok := strings.Cut(os.Getenv(childEnv), " ")
 	if !ok {
+		if raceEnabled {
+			if err := flag.Set("rapid.checks", "15"); err != nil { // the command line may say otherwise
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+		}
 		os.Exit(m.Run())
 	}
 	if err := child(context.Background(), name, dir); err != nil {
@@ -107,6 +114,14 @@ func appendAndTell(ctx context.Context, s *store.Store, i int) error {
 		fmt.Println("fact", facts[len(facts)-1].Seq)
 	}
 	return err
+}
+
+// part is how many of so many equal cases are tried.
+func part(n int) int {
+	if raceEnabled {
+		return (n + 2) / 3
+	}
+	return n
 }
 
 // start runs a child. Its lines are read from what comes back; the test ends it.

@@ -20,6 +20,7 @@ import (
 
 // TestRestoreAny: whatever was recorded comes back, and what was recorded after the backup is set aside.
 func TestRestoreAny(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -70,6 +71,7 @@ func mustRestore(t testing.TB, dir, backup string, force bool) *store.Restored {
 }
 
 func TestRestore(t *testing.T) {
+	t.Parallel()
 	dir := wholeRecord(t)
 	want, err := content(t, dir)
 	if err != nil {
@@ -135,6 +137,7 @@ func TestRestore(t *testing.T) {
 
 // TestRestoreWithoutCaptures keeps what crossed the wire, where it is of the same record.
 func TestRestoreWithoutCaptures(t *testing.T) {
+	t.Parallel()
 	dir := wholeRecord(t)
 	want, err := content(t, dir)
 	if err != nil {
@@ -158,6 +161,7 @@ func TestRestoreWithoutCaptures(t *testing.T) {
 
 // TestRestoreRefuses: a backup that can't be trusted changes nothing.
 func TestRestoreRefuses(t *testing.T) {
+	t.Parallel()
 	whole := wholeRecord(t)
 	good := mustBackup(t, whole, store.BackupOptions{})
 	tests := []struct {
@@ -219,6 +223,7 @@ func TestRestoreRefuses(t *testing.T) {
 // TestStrangers: two files that are of different records are a record that no task can open, so nothing calls it fine, keeps it as a
 // backup or puts it in place. One whose number is not chosen yet is nobody's.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	dir, other := wholeRecord(t), wholeRecord(t)
 	copyFile(t, filepath.Join(other, "captures.db"), filepath.Join(dir, "captures.db"))
 	const text = "belongs to the record of another workspace; move it away"
@@ -270,6 +275,7 @@ func TestStrangers(t *testing.T) {
 
 // TestRestoreOverDamage: a record that can't be opened is what a restore is for.
 func TestRestoreOverDamage(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"no database", "cut", "gone", "log only"} {
 		t.Run(how, func(t *testing.T) {
 			dir := wholeRecord(t)
@@ -303,6 +309,7 @@ func TestRestoreOverDamage(t *testing.T) {
 // TestRestoreKilled kills a restore before each step that moves something: the record is the old one or is finished to the
 // new one, and Open says which.
 func TestRestoreKilled(t *testing.T) {
+	t.Parallel()
 	whole := wholeRecord(t)
 	later, err := content(t, whole)
 	if err != nil {
@@ -319,7 +326,7 @@ func TestRestoreKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
-	for delay := range 24 {
+	for delay := range part(24) {
 		dir := filepath.Join(t.TempDir(), filepath.Base(whole))
 		copyFiles(t, whole, dir)
 		cmd := exec.Command(os.Args[0])

@@ -99,6 +99,7 @@ func harms() []harm {
 // TestVerdicts: whatever is done to one file or to both, what no task can open nothing calls fine, and what is called a file of
 // nobody's, of another record or of a newer program no task opens.
 func TestVerdicts(t *testing.T) {
+	t.Parallel()
 	whole := wholeRecord(t)
 	names := []string{"overt.db", "captures.db"}
 	of := map[string][]harm{}
