@@ -318,3 +318,14 @@ func TestNothingSet(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeouts: the usual time limit, and the longest.
+//
+// covers F157
+func TestTimeouts(t *testing.T) {
+	for asked, want := range map[time.Duration]time.Duration{0: 120 * time.Second, time.Second: time.Second, 2 * time.Hour: time.Hour} {
+		if got := start(t, shell.Options{Command: "true", Timeout: asked}).Timeout(); got != want {
+			t.Errorf("%s: %s, want %s", asked, got, want)
+		}
+	}
+}

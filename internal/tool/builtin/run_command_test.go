@@ -184,10 +184,10 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestElevatedWithoutTerminal: nobody could type a password, so nobody is asked anything.
+// TestNoElevation: nobody could type a password, so nobody is asked anything.
 //
 // covers L247
-func TestElevatedWithoutTerminal(t *testing.T) {
+func TestNoElevation(t *testing.T) {
 	b := setUp(t, nil)
 	_, err := b.prepare("run_command", args{"command": "id", "elevated": true})
 	b.refused(err, "no_terminal")
@@ -284,5 +284,25 @@ func TestIntentIsShown(t *testing.T) {
 	}
 	if p.Preview != "ls" || p.Intent != "see what is there" {
 		t.Errorf("preview %q, intent %q", p.Preview, p.Intent)
+	}
+}
+
+// TestBorders: what the model says of a command makes nothing possible that is not.
+//
+// covers F159
+func TestBorders(t *testing.T) {
+	b := setUp(t, nil)
+	p, err := b.prepare("run_command", args{"command": "rm -rf /", "risk": "low", "unconfined": true, "intent": "harmless"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if risk, _ := p.Action.Graded(); risk.Grade != policy.High {
+		t.Errorf("graded %s", risk.Grade)
+	}
+	for code, a := range map[string]args{
+		"bad_arguments": {"command": "x", "timeout": 3601}, "outside": {"command": "x", "cwd": "/"}, "no_terminal": {"command": "x", "elevated": true},
+	} {
+		_, err := b.prepare("run_command", a)
+		b.refused(err, code)
 	}
 }
