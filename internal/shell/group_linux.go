@@ -20,6 +20,7 @@ type stat struct {
 	pid, state string
 	group      int
 	start      uint64
+	used       uint64 // of the processor, in clock ticks
 }
 
 func readStat(pid string) (stat, bool) {
@@ -34,6 +35,9 @@ func readStat(pid string) (stat, bool) {
 	}
 	s := stat{pid: pid, state: f[0]}
 	s.group, _ = strconv.Atoi(f[2])
+	user, _ := strconv.ParseUint(f[11], 10, 64)
+	system, _ := strconv.ParseUint(f[12], 10, 64)
+	s.used = user + system
 	s.start, err = strconv.ParseUint(f[19], 10, 64)
 	return s, err == nil
 }

@@ -18,6 +18,9 @@ import (
 // grace is how long a group may take to end by itself after SIGTERM.
 const grace = 200 * time.Millisecond
 
+// lookEvery is how often a command is looked at that takes longer; twice it must be found waiting.
+const lookEvery = time.Second
+
 // gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. It is one
 // line, so that the command's own lines are counted from 1, and the same shell then runs the command: another one would
 // cost as much again as the command `echo`.
@@ -257,7 +260,7 @@ func (h *Held) let(show func(string), whole io.Writer) running {
 // finish makes the outcome of a command whose leader has ended: its state is taken, and what is left of it is ended or
 // becomes a job.
 func (h *Held) finish(o Outcome, r running) Outcome {
-	forced := o.TimedOut || o.Cancelled
+	forced := o.TimedOut || o.Cancelled || o.Waiting
 	if forced || h.session == nil {
 		left := endLeft(h.cmd.Process.Pid)
 		if forced {
@@ -303,13 +306,26 @@ func (h *Held) lingers() bool {
 func (h *Held) await(ctx context.Context, ended <-chan error, read <-chan struct{}) (o Outcome, err error) {
 	limit := time.NewTimer(h.timeout)
 	defer limit.Stop()
-	select {
-	case err = <-ended:
-		return o, o.status(err)
-	case <-limit.C:
-		o.TimedOut = true
-	case <-ctx.Done():
-		o.Cancelled = true
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	asks := watch{group: h.group}
+wait:
+	for {
+		select {
+		case err = <-ended:
+			return o, o.status(err)
+		case <-limit.C:
+			o.TimedOut = true
+			break wait
+		case <-ctx.Done():
+			o.Cancelled = true
+			break wait
+		case <-look.C:
+			if h.master == nil && asks.waits() {
+				o.Waiting = true
+				break wait
+			}
+		}
 	}
 	group := -h.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)

@@ -70,6 +70,8 @@ func (j *Job) State() string {
 		return "ended"
 	case j.end.TimedOut:
 		return "timed out"
+	case j.end.Waiting:
+		return "ended, for it waited for input"
 	case j.end.Signal != "":
 		return "ended by signal: " + j.end.Signal
 	}

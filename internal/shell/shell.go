@@ -59,6 +59,7 @@ type Outcome struct {
 	Signal    string // the signal that ended it, as "killed"; else ""
 	TimedOut  bool   // the time limit passed, and the group was ended
 	Cancelled bool   // the context ended, and the group was ended
+	Waiting   bool   // it waited for input at a terminal of its own, where nobody types, and the group was ended
 	Left      int    // processes that the command had left behind, and that were ended
 	Open      bool   // a process outside the group holds the output still; what it writes from now on is not in Output
 	Lost      bool   // of a session: the shell was ended before it could leave its state, so that before it holds still

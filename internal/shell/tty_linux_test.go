@@ -61,3 +61,20 @@ func TestSession(t *testing.T) {
 		t.Errorf("session %d of process %d, %v", sid, id, err)
 	}
 }
+
+// TestWaiting: who waits for input at a terminal that a command has made itself is found, whoever works meanwhile is not.
+func TestWaiting(t *testing.T) {
+	if _, err := os.Stat("/usr/bin/script"); err != nil {
+		t.Skip("needs script")
+	}
+	const at = `mkfifo f; exec 9<>f; script -qec '%s' /dev/null <&9`
+	began := time.Now()
+	o := run(t, shell.Options{Command: fmt.Sprintf(at, `printf "Name? "; read x`), Timeout: 20 * time.Second})
+	if !o.Waiting || o.TimedOut || !strings.HasPrefix(o.Head, "Name? ") || time.Since(began) > 10*time.Second {
+		t.Errorf("took %s: %+v", time.Since(began), o)
+	}
+	o = run(t, shell.Options{Command: fmt.Sprintf(at, `(sleep 3; kill $$) & while :; do :; done & read x; echo got`), Timeout: 20 * time.Second})
+	if o.Waiting || o.TimedOut {
+		t.Errorf("%+v", o)
+	}
+}

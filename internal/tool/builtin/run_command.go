@@ -355,6 +355,9 @@ func ending(o shell.Outcome) (string, *tool.Result) {
 	case o.Cancelled:
 		r.Status, r.Code = event.StatusCancelled, "cancelled"
 		return "cancelled while it ran; the command and what it had started were ended", r
+	case o.Waiting:
+		r.Status, r.Code = event.StatusError, "waiting"
+		return fmt.Sprintf("ended, for it waited for input at a terminal of its own, where nobody types; its last line: %q", lastLine(o.Output)), r
 	case o.Signal != "":
 		r.Status, r.Code = event.StatusError, "signal"
 		return "ended by signal: " + o.Signal, r
@@ -363,6 +366,13 @@ func ending(o shell.Outcome) (string, *tool.Result) {
 		return fmt.Sprintf("exit %d", o.Exit), r
 	}
 	return "exit 0", r
+}
+
+// lastLine is what a program that waits has asked, most likely.
+func lastLine(o shell.Output) string {
+	text := strings.TrimSpace(o.Head + o.Tail)
+	text = text[strings.LastIndexByte(text, '\n')+1:]
+	return strings.ToValidUTF8(text[max(0, len(text)-200):], "")
 }
 
 // stopped tells whether an output speaks of what a sandbox does: it is how programs put EACCES, EPERM, EROFS, EXDEV,
