@@ -46,14 +46,18 @@ func (k *Keeper) Uncovered(paths []string) []event.Uncovered {
 // and the folders above them; nil: the whole workspace. It gives what is to be recorded before the call has an effect, and
 // the changes that nobody had recorded. Until [Keeper.After] or [Keeper.Drop] every other bracket waits.
 //
+// Where many files are to be read, as the first time in a workspace, slow is called with their number, unless it is nil.
+//
 // An error says that the state could not be kept; the call must not run, and nothing is open.
-func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string) (event.CheckpointTaken, []event.FileChanged, error) {
+func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error) {
 	if err := k.take(ctx); err != nil {
 		return event.CheckpointTaken{}, nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	k.slow = slow
 	taken, outside, err := k.before(ctx, s, id, paths)
+	k.slow = nil
 	if err != nil {
 		k.open = nil
 		k.free()

@@ -60,6 +60,7 @@ type Keeper struct {
 	many   bool // there are more paths than are kept
 	marked bool // it is noted that a bracket may be open
 	last   []uncovered
+	slow   func(files int) // is told when many files are to be read; nil: nobody
 }
 
 // open is a bracket that is not closed.

@@ -21,6 +21,9 @@ const (
 	// A transaction takes so many contents or bytes of them.
 	batchObjects = 1000
 	batchBytes   = 8 << 20
+	// So many files, or bytes of them, are read for longer than a person takes for no time.
+	slowFiles = 10_000
+	slowBytes = 64 << 20
 )
 
 // news is what a walk found, read.
@@ -96,6 +99,14 @@ func (k *Keeper) read(ctx context.Context, list []found) ([]news, error) {
 func (k *Keeper) keep(ctx context.Context, list []news, which []int) error {
 	if len(which) == 0 {
 		return nil
+	}
+	if size := int64(0); k.slow != nil {
+		for _, i := range which {
+			size += list[i].now.bytes
+		}
+		if len(which) > slowFiles || size > slowBytes {
+			k.slow(len(which))
+		}
 	}
 	slices.SortFunc(which, func(a, b int) int { return cmp.Compare(list[a].path, list[b].path) })
 	groups := slices.Collect(chunk(list, which))
@@ -208,7 +219,12 @@ func (k *Keeper) readOne(ctx context.Context, d dir, n *news, objects chan<- sto
 	}
 	f, before, err := d.open(name)
 	if err != nil {
-		e.skipped = skippedRead
+		if old := n.old; old != nil && old.kept && old.sameContent(e.stat) { // it was only closed to us
+			e.hash, e.kept = old.hash, true
+			e.racy = e.racy && e.state.mode&0o200 != 0 // nobody can write to it unseen
+		} else {
+			e.skipped = skippedRead
+		}
 		return nil
 	}
 	defer f.Close()

@@ -4,6 +4,7 @@ package checkpoint_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -38,6 +39,7 @@ func newBench(t testing.TB, o checkpoint.Options) *bench {
 		t.Fatal(err)
 	}
 	b := &bench{t: t, root: root, state: t.TempDir()}
+	t.Cleanup(func() { b.sh("chmod -R u+rwx .") })
 	b.reopen(o)
 	b.append(task, event.TaskCreated{Title: "t", Origin: "person"})
 	return b
@@ -81,7 +83,7 @@ func (b *bench) begin(paths ...string) string {
 	b.t.Helper()
 	b.n++
 	id := fmt.Sprintf("chk_%04d", b.n)
-	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, id, paths)
+	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, id, paths, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -184,7 +186,7 @@ func (b *bench) snapshot() map[string]string {
 		switch {
 		case info.Mode().IsRegular():
 			data, err := os.ReadFile(p)
-			if err != nil {
+			if err != nil && !errors.Is(err, fs.ErrPermission) {
 				return err
 			}
 			text += " " + string(data)

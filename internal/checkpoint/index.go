@@ -60,6 +60,11 @@ func (e *entry) same(s stat) bool {
 	return s.kind == kindFolder || !e.racy && e.bytes == s.bytes && e.mtime == s.mtime && e.ctime == s.ctime && e.inode == s.inode
 }
 
+// sameContent tells whether a file, of which only the mode may differ, has the content that e has.
+func (e *entry) sameContent(s stat) bool {
+	return e.state.kind == kindFile && s.kind == kindFile && !e.racy && e.bytes == s.bytes && e.mtime == s.mtime && e.inode == s.inode
+}
+
 // folder is the entries of a folder by name.
 type folder map[string]*entry
 

@@ -45,7 +45,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	if len(covers) > maxPaths && !k.none && !k.many || len(covers) == 0 {
 		covers = nil
 	}
-	taken, outside, err := k.Before(ctx, s, u.ID, covers)
+	taken, outside, err := k.Before(ctx, s, u.ID, covers, nil)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"overt/internal/checkpoint"
 	"overt/internal/event"
@@ -39,6 +40,21 @@ func TestLaterEditIsAConflict(t *testing.T) {
 	}
 	if b.undo(checkpoint.Wish{Redo: true}, false); !strings.HasSuffix(b.snapshot()["a"], " mine") {
 		t.Errorf("redo of the forced undo: %v", b.snapshot())
+	}
+}
+
+// TestClosedFile: a file that a command closed to its owner is opened again, and what it holds stays.
+func TestClosedFile(t *testing.T) {
+	late := func() time.Time { return time.Now().Add(time.Hour) } // so that nothing is new
+	b := newBench(t, checkpoint.Options{Now: late})
+	b.write("a", "one")
+	before := b.snapshot()
+	b.change("chmod 000 a")
+	if done := b.undo(checkpoint.Wish{}, false); done.Left != 0 {
+		t.Errorf("%+v", done)
+	}
+	if d := diff(before, b.snapshot()); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -110,7 +126,7 @@ func TestOutsideChangesAreTold(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.root, "b")); err != nil {
 		t.Fatal(err)
 	}
-	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil)
+	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, nil)
 	if err != nil || taken.Outside != 2 || len(outside) != 2 || outside[0].By != "outside" {
 		t.Fatalf("%+v %+v %v", taken, outside, err)
 	}
@@ -181,7 +197,7 @@ func TestHomeIsNotKept(t *testing.T) {
 	b := newBench(t, checkpoint.Options{})
 	b.write("me/a", "one")
 	b.reopen(checkpoint.Options{Home: filepath.Join(b.root, "me")})
-	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil)
+	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, nil)
 	if err != nil || len(taken.Uncovered) != 1 || taken.Uncovered[0].What != "home" {
 		t.Fatalf("%+v %v", taken, err)
 	}
@@ -202,7 +218,7 @@ func TestTooMany(t *testing.T) {
 	for i := range 20 {
 		b.write("d/"+strings.Repeat("x", i+1), "")
 	}
-	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil)
+	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, nil)
 	if err != nil || len(taken.Uncovered) != 1 || taken.Uncovered[0].What != "many" {
 		t.Fatalf("%+v %v", taken, err)
 	}
@@ -255,7 +271,7 @@ func TestDiedBeforeTheFact(t *testing.T) {
 	if list := b.list(); len(list) != 1 || list[0].Paths[0] != "a" {
 		t.Fatalf("%+v", list)
 	}
-	if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_never", nil); err != nil {
+	if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_never", nil, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.reopen(checkpoint.Options{})

@@ -107,6 +107,9 @@ func (v *textView) follows() bool { return v.p.OutTTY }
 
 // delta shows text on a terminal while it arrives. After a gap the rest waits for the message.
 func (v *textView) delta(d event.Delta) error {
+	if n, err := strconv.ParseInt(d.Text, 10, 64); d.Part == "checkpoint" && err == nil {
+		v.note(v.p.say.Say("undo.first", i18n.Number(n)))
+	}
 	if d.Part != "text" || !v.p.OutTTY || d.From != v.shown {
 		return nil
 	}

@@ -121,7 +121,7 @@ type Delta struct {
 	Scope   Scope
 	After   Seq
 	Subject string // the call or tool call
-	Part    string // text, reasoning, output
+	Part    string // text, reasoning, output; checkpoint: how many files are being kept before a call
 	From    int
 	Text    string
 }

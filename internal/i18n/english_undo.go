@@ -3,6 +3,7 @@ package i18n
 // englishUndo is what is said of taking changes back.
 func englishUndo() map[string]string {
 	return map[string]string{
+		"undo.first":        "keeping %s files as they are, so that what follows can be undone; the first time takes a while",
 		"undo.restored":     "restored  %s",
 		"undo.deleted":      "deleted   %s",
 		"undo.left":         "left      %s: %s",

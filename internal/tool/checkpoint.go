@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 
 	"overt/internal/event"
@@ -17,8 +18,9 @@ type Checkpoints interface {
 	// workspace.
 	Uncovered(paths []string) []event.Uncovered
 	// Before makes sure that the paths are kept as they are, and gives what is to be recorded ahead of the effect. After an
-	// error, which may have a method Code, nothing is open, and the effect must not come.
-	Before(ctx context.Context, s event.Scope, id string, paths []string) (event.CheckpointTaken, []event.FileChanged, error)
+	// error, which may have a method Code, nothing is open, and the effect must not come. Where that takes a while, slow is
+	// called with the number of files that are to be read.
+	Before(ctx context.Context, s event.Scope, id string, paths []string, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error)
 	// After keeps what changed, and gives what is to be recorded with the outcome.
 	After(ctx context.Context, id string) (event.CheckpointClosed, error)
 	// Drop closes a bracket without an effect.
@@ -40,7 +42,12 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 		return nil, nil
 	}
 	id := "chk_" + strings.TrimPrefix(j.call.ID, "tcl_")
-	taken, outside, err := b.Checkpoints.Before(ctx, b.scope, id, j.prepared.Paths)
+	slow := func(files int) {
+		if b.Feed != nil {
+			b.Feed.Show(event.Delta{Scope: b.scope, Subject: j.call.ID, Part: "checkpoint", Text: strconv.Itoa(files)})
+		}
+	}
+	taken, outside, err := b.Checkpoints.Before(ctx, b.scope, id, j.prepared.Paths, slow)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, skipped()
