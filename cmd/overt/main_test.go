@@ -7,12 +7,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"overt/internal/shell"
 )
 
 var update = flag.Bool("update", false, "write what commands print into the scripts' files")
 
 // TestMain builds the program once: everything here is a test of the real binary, in a process of its own.
 func TestMain(m *testing.M) {
+	if err := shell.Reexec(); err != nil { // a try whether the system has a sandbox
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(125)
+	}
 	flag.Parse()
 	os.Exit(buildAndRun(m))
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"overt/internal/shell"
 )
 
 // TestScript runs testdata/script. A script starts in the empty workspace $WORK/w and has these commands besides those
@@ -43,6 +46,12 @@ func TestScript(t *testing.T) {
 			e.Values[stateKey{}] = &scriptState{servers: map[string]*strictServer{}}
 			// The mark keeps a checkout around the temporary folder from being the workspace.
 			return os.MkdirAll(filepath.Join(e.Cd, ".overt"), 0o755)
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "sandbox" {
+				return false, fmt.Errorf("no condition %s", name)
+			}
+			return shell.SandboxSupport() == nil, nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"server": cmdServer, "server-check": cmdServerCheck, "requests": cmdRequests, "request": cmdRequest, "extends": cmdExtends,
