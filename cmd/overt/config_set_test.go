@@ -128,6 +128,7 @@ func TestOtherKeysAreSecret(t *testing.T) {
 // TestSetSaysWhatHolds: who changes a setting is told what was in the file before, whether anything was changed, and whether something else
 // is in force all the same; what is shown of a model can be set again.
 func TestSetSaysWhatHolds(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	path := filepath.Join(filepath.Dir(p.dir), "config", "overt", "config.json")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -196,6 +197,7 @@ func TestSetSaysWhatHolds(t *testing.T) {
 // TestNamedFile: a settings file that is named and not there is the command line's fault where that names it, and a setting that does not
 // hold where a variable does; the message says which.
 func TestNamedFile(t *testing.T) {
+	t.Parallel()
 	p := newPlace(t)
 	gone := filepath.Join(p.dir, "gone.json")
 	r := p.run("-c", gone, "hi").want(t, 2)

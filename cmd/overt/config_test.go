@@ -162,6 +162,7 @@ func (h *everyHost) take() []hostRequest {
 //
 // covers L038 L045 L058 L059 L060 L061
 func TestEndpoints(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../internal/config/testdata/endpoints.json")
 	if err != nil {
 		t.Fatal(err)
@@ -272,6 +273,7 @@ func TestEndpoints(t *testing.T) {
 //
 // covers F070 F135
 func TestNoFailOver(t *testing.T) {
+	t.Parallel()
 	net := startEveryHost(t)
 	for status, want := range map[int]int{401: 3, 404: 1, 429: 1, 500: 1} {
 		net.status = status
@@ -340,6 +342,7 @@ func TestPortable(t *testing.T) {
 //
 // covers L076
 func TestRequestTimeout(t *testing.T) {
+	t.Parallel()
 	s := startStrict(t, "", strictReply{Text: "slow", Hang: true}, strictReply{Text: "never asked for"})
 	p := newPlace(t)
 	r := p.run("-u", s.URL, "-m", "strict", "--request-timeout", "1s", "--retries", "5", "x").want(t, 1)

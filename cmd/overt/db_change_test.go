@@ -20,6 +20,7 @@ import (
 //
 // covers F177
 func TestMigration(t *testing.T) {
+	t.Parallel()
 	p, dir := onRecord(t)
 	path := filepath.Join(dir, "overt.db")
 	shown := p.run("task", "show", "--json").want(t, 0).out
@@ -87,6 +88,7 @@ func TestDBWhileAtWork(t *testing.T) {
 
 // TestRestoreKilled: whenever a restore is killed, the record is the old or the new one, or says how to come to the new one.
 func TestRestoreKilled(t *testing.T) {
+	t.Parallel()
 	p, dir := onRecord(t)
 	backup := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
 	facts := func() int { return len(p.show().Events) }
@@ -161,6 +163,7 @@ func TestNoRecord(t *testing.T) {
 // TestErasedIsNamed: every copy that may still hold a task is named when it is erased, whatever the state folder is called, and also
 // when its bytes may still stand in a file.
 func TestErasedIsNamed(t *testing.T) {
+	t.Parallel()
 	s := startStrict(t, "", strictReply{Text: "One."}, strictReply{Text: "Two."})
 	p := newPlace(t)
 	state := filepath.Join(filepath.Dir(p.dir), "[sta*te")
@@ -248,6 +251,7 @@ func TestEphemeralKilled(t *testing.T) {
 
 // TestUnreadRestore: where it can't be known how far a restore came, every command says so in the same words.
 func TestUnreadRestore(t *testing.T) {
+	t.Parallel()
 	p, dir := onRecord(t)
 	p.run("db", "backup").want(t, 0)
 	path := filepath.Join(dir, "restoring.json")
@@ -291,6 +295,7 @@ func TestUnreadRestore(t *testing.T) {
 
 // TestBadBackups: what is wrong with a folder among the backups is said in words, and what is restored all the same is looked at.
 func TestBadBackups(t *testing.T) {
+	t.Parallel()
 	p, dir := onRecord(t)
 	good := strings.TrimSpace(p.run("db", "backup").want(t, 0).out)
 	parent := filepath.Dir(good)
@@ -340,6 +345,7 @@ func TestBadBackups(t *testing.T) {
 
 // TestDamageIsHarmless: what a damaged file says of itself reaches no terminal as it is, and takes one line.
 func TestDamageIsHarmless(t *testing.T) {
+	t.Parallel()
 	p, dir := onRecord(t)
 	change(t, filepath.Join(dir, "overt.db"), func(data []byte) []byte {
 		return bytes.Replace(data, []byte("CREATE TABLE task ("), []byte("CREATE TABLE t\x1b]\n\xff("), 1)
@@ -359,6 +365,7 @@ func TestDamageIsHarmless(t *testing.T) {
 // TestRecordOfAnotherWorkspace: a whole record that was copied or moved from another workspace works, and is told for what it is: by every
 // look until a task goes on in it, which says so once.
 func TestRecordOfAnotherWorkspace(t *testing.T) {
+	t.Parallel()
 	from, source := onRecord(t)
 	p, dir := onRecord(t)
 	for _, q := range []*place{from, p} {

@@ -82,6 +82,7 @@ func change(t testing.TB, path string, f func([]byte) []byte) {
 //
 // covers F174
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	page := func(from, to int) func(t *testing.T, path string) {
 		return func(t *testing.T, path string) {
 			change(t, path, func(data []byte) []byte {
@@ -228,6 +229,7 @@ func TestDamage(t *testing.T) {
 // TestMissingCaptures: without captures.db everything works. That it is lost is told in the same words by every look, before and after
 // somebody begins a new one, and once by who does; who only reads makes none.
 func TestMissingCaptures(t *testing.T) {
+	t.Parallel()
 	const lost = "captures.db is lost: the bytes of 2 exchanges that the facts name are gone with it"
 	for _, how := range []string{"gone", "empty"} {
 		t.Run(how, func(t *testing.T) {
@@ -286,6 +288,7 @@ func TestMissingCaptures(t *testing.T) {
 
 // TestCapturesOfAnotherWorkspace are not taken for the present one's.
 func TestCapturesOfAnotherWorkspace(t *testing.T) {
+	t.Parallel()
 	p, dir := onRecord(t)
 	_, other := onRecord(t)
 	path := filepath.Join(dir, "captures.db")
@@ -326,6 +329,7 @@ func TestCapturesOfAnotherWorkspace(t *testing.T) {
 
 // TestGone: where overt.db is gone or empty and the rest is there, check and status say so and name the backup, which brings it back.
 func TestGone(t *testing.T) {
+	t.Parallel()
 	for _, how := range []string{"gone", "empty"} {
 		t.Run(how, func(t *testing.T) {
 			p, dir := onRecord(t)

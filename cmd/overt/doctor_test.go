@@ -367,6 +367,7 @@ func TestDoctorJSON(t *testing.T) {
 		{`"overt [^ ]* [^ ]* [^"]*"`, `"overt VERSION OS/ARCH GO"`},
 		{`\d+ MB free`, "N MB free"},
 		{`"check":"shell","status":"ok","text":"[^"]*"`, `"check":"shell","status":"ok","text":"SHELL"`},
+		{`"check":"sandbox","status":"[^"]*","text":"[^"]*","next":(null|"[^"]*")`, `"check":"sandbox","status":"ok","text":"SANDBOX","next":null`},
 		{`git version [^"]*`, "git version N"},
 		{`disk of [^:]*:`, "disk of FOLDER:"},
 	} {

@@ -8,6 +8,7 @@ import (
 // TestUnsent: an input that waited when the program was killed never got to the model. Who looks at the task sees it, and who goes on is
 // told what to do; that it was held is not said of the run that goes on.
 func TestUnsent(t *testing.T) {
+	t.Parallel()
 	s := startStrict(t, "", strictReply{Text: "The first half", Hang: true}, strictReply{Text: "Going on."}, strictReply{Text: "And on."})
 	p := newPlace(t)
 	x := &process{Cmd: p.command("-u", s.URL, "-m", "strict", "--input", "stream-json", "--output", "stream-json"), t: t, out: &lockedBuffer{}, err: &lockedBuffer{}}
