@@ -2,8 +2,8 @@
 
 package shell
 
-// Descriptors of the gate of a lasting shell: it waits at 3, reads its state from 4, and moves 5 and 6 out of the way of
-// what commands do with descriptors of their own. What it leaves of its state goes to the sheet; whoever is left of the
+// Descriptors of the gate of a lasting shell: it waits at 3, reads its state from 4, moves 5 and 6 out of the way of
+// what commands do with descriptors of their own, and reads the command from 7 if it is no argument. What it leaves of its state goes to the sheet; whoever is left of the
 // command holds life open.
 const (
 	bashSheet, bashLife = "187", "188"
@@ -29,8 +29,9 @@ const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashLife + `>&6 6>&-; ` 
 	`local __overt_x=$1 __overt_y; [[ $# == 1 || $1 == - || $1 == [0-9]* ]] && __overt_x=; ` +
 	`for __overt_y; do case $__overt_y in 0|[Ee][Xx][Ii][Tt]|[Ss][Ii][Gg][Ee][Xx][Ii][Tt]) builtin trap -- "$__overt_t"$'\n'"$__overt_x" EXIT;; esac; done; return 0; }; ` +
 	`builtin trap "$__overt_t" EXIT; __overt_l='set --;'; builtin . /dev/fd/4 2>/dev/null; ` +
-	`builtin read -r __overt_x __overt_w __overt_y <&3 && [[ $__overt_x == go ]] || builtin exit 125; builtin exec 3<&- 4<&-; ` +
-	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin unset __overt_x __overt_y; builtin eval "$__overt_l$1"`
+	`builtin read -r __overt_x __overt_w __overt_y <&3 && [[ $__overt_x == go ]] || builtin exit 125; ` +
+	`(( $# )) && __overt_c=$1 || builtin mapfile -d '' -t -u 7 __overt_c; builtin exec 3<&- 4<&- 7<&-; ` +
+	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin eval "builtin unset __overt_x __overt_y __overt_c;$__overt_l$__overt_c"`
 
 // lastingSh is the same for a plain sh, where functions can't be read, and a trap of the command's own takes the place of
 // ours; then the state is written only where the command gets to its end.

@@ -25,6 +25,11 @@ func (*Held) Background(context.Context, time.Duration, func(string)) (Outcome, 
 	return Outcome{}, ErrUnsupported
 }
 
+// spare is never there.
+type spare struct{}
+
+func (*Session) drop() {}
+
 func shellPath() string { return "" }
 
 // Group names no group.

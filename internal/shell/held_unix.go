@@ -48,6 +48,7 @@ type Held struct {
 // lasting is what a command of a session has beside.
 type lasting struct {
 	command string
+	text    *os.File // of one that was started before its command was known: where that goes
 	bash    bool
 	sheet   *sheet
 	life    *os.File // our end of a pipe that whoever is left of the command holds open
@@ -82,7 +83,8 @@ func start(o Options, s *Session) (*Held, error) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
 	}
-	h := &Held{timeout: min(timeout, MaxTimeout), session: s}
+	timeout = min(timeout, MaxTimeout)
+	h := &Held{timeout: timeout, session: s}
 	h.command = o.Command
 	var at remembered
 	if s != nil {
@@ -91,6 +93,10 @@ func start(o Options, s *Session) (*Held, error) {
 	}
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("the folder %s does not exist", o.Dir)
+	}
+	if h := s.prepared(o); h != nil {
+		h.timeout = timeout
+		return h, nil
 	}
 	err := h.launch(o, at)
 	if err != nil {
@@ -139,6 +145,9 @@ func (h *Held) launch(o Options, at remembered) error {
 		if h.bash {
 			h.cmd.Args[2] = lastingBash
 		}
+		if h.text != nil {
+			h.cmd.Args = h.cmd.Args[:4]
+		}
 		if h.sheet, err = newSheet(); err != nil {
 			return err
 		}
@@ -152,6 +161,9 @@ func (h *Held) launch(o Options, at remembered) error {
 			return err
 		}
 		h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, restore, h.sheet.end(), life)
+		if h.text != nil {
+			h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, h.text)
+		}
 	}
 	if o.Sandbox != nil {
 		if err := o.Sandbox.confine(h.cmd); err != nil {
@@ -170,7 +182,7 @@ func (h *Held) launch(o Options, at remembered) error {
 
 // close closes our ends of everything.
 func (h *Held) close() {
-	for _, f := range []*os.File{h.word, h.out, h.life, h.master, h.slave} {
+	for _, f := range []*os.File{h.word, h.out, h.life, h.text, h.master, h.slave} {
 		if f != nil {
 			f.Close()
 		}
@@ -201,6 +213,14 @@ func shellPath() string {
 
 // Group names the process group.
 func (h *Held) Group() Group { return h.group }
+
+// rest says that no command runs.
+func (s *Session) rest() {
+	s.mu.Lock()
+	s.busy = false
+	s.mu.Unlock()
+	go s.prepare()
+}
 
 // Release ends the command without having run it. After Go it does nothing.
 func (h *Held) Release() {
@@ -277,6 +297,7 @@ func (h *Held) finish(o Outcome, r running) Outcome {
 		return o
 	}
 	o.Lost = !h.session.take(h.sheet.read(), h.frame, h.bash)
+	h.session.rest()
 	if !forced && h.lingers() {
 		o.Open = false
 		o.Job = h.session.adopt(h)

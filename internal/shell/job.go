@@ -125,8 +125,9 @@ func (s *Session) Ended() (out []*Job) {
 	return out
 }
 
-// Close ends what the session has running.
+// Close ends what the session has running. No command is started afterwards.
 func (s *Session) Close() {
+	s.drop()
 	var wg sync.WaitGroup
 	for _, j := range s.Jobs() {
 		wg.Go(j.Stop)

@@ -44,6 +44,7 @@ func (h *Held) Background(ctx context.Context, moment time.Duration, show func(s
 	case <-ctx.Done():
 	case <-time.After(moment):
 	}
+	h.session.rest()
 	o := Outcome{Took: time.Since(began)}
 	if j.Running() {
 		o.Job = h.session.begin(j)
@@ -71,6 +72,9 @@ func (s *Session) adopt(h *Held) *Job {
 	}
 	h.sheet.close()
 	h.word.Close()
+	if h.text != nil {
+		h.text.Close()
+	}
 	_ = h.out.SetReadDeadline(time.Time{})
 	_ = h.life.SetReadDeadline(time.Time{})
 	read := make(chan struct{})

@@ -23,6 +23,11 @@ type Session struct {
 	at    remembered
 	jobs  []*Job
 	begun int // jobs so far
+	turn  int // counts what happens to at
+	busy  bool
+	ended bool
+
+	spare spare
 }
 
 // remembered is what a shell left.
@@ -71,6 +76,7 @@ func (s *Session) Move(dir string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.at.dir != dir {
+		s.turn++
 		s.at.env = slices.DeleteFunc(slices.Clone(s.at.env), func(kv string) bool { return strings.HasPrefix(kv, "PWD=") || strings.HasPrefix(kv, "OLDPWD=") })
 		s.at.env = append(s.at.env, "OLDPWD="+s.at.dir)
 		s.at.dir = dir
@@ -95,6 +101,7 @@ func (s *Session) Known() Known {
 func (s *Session) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.turn++
 	s.at.restore = strings.Replace(s.at.restore, s.at.Functions, "", 1)
 	s.at.Functions = ""
 }
@@ -142,6 +149,7 @@ func (s *Session) take(left []byte, word string, bash bool) bool {
 	}
 	next.restore = b.script.String()
 	s.at = next
+	s.turn++
 	return true
 }
 
