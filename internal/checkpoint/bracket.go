@@ -24,6 +24,8 @@ const (
 const (
 	leftHome = "home" // the workspace is, or holds, the home folder
 	leftMany = "many" // it has more paths than are kept
+
+	leftObjects = "git-objects"
 )
 
 // Uncovered says what can't be taken back of a change to the paths, as far as it is known before; nil paths: anything in the
@@ -39,7 +41,7 @@ func (k *Keeper) Uncovered(paths []string) []event.Uncovered {
 	case k.many:
 		return []event.Uncovered{{What: leftMany}}
 	}
-	return told(k.last)
+	return slices.DeleteFunc(told(k.last), func(u event.Uncovered) bool { return u.What == leftObjects }) // they are only added
 }
 
 // Before makes sure that what a call may change is kept as it is: the paths, relative to the workspace with links resolved,
@@ -57,9 +59,8 @@ func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []s
 	defer k.mu.Unlock()
 	k.slow = slow
 	taken, outside, err := k.before(ctx, s, id, paths)
-	k.slow = nil
 	if err != nil {
-		k.open = nil
+		k.open, k.slow = nil, nil
 		k.free()
 		err = &KeepError{store.Full(err), err}
 	}
@@ -128,7 +129,9 @@ func (k *Keeper) After(ctx context.Context, id string) (event.CheckpointClosed, 
 	if o.nothing {
 		return event.CheckpointClosed{LeftOut: k.refused()}, nil
 	}
-	return k.close(ctx, id, o.paths)
+	closed, err := k.close(ctx, id, o.paths)
+	k.slow, k.left = nil, k.left || err != nil
+	return closed, err
 }
 
 // close compares with the index what a checkpoint covers, and keeps the difference.
@@ -183,7 +186,7 @@ func (k *Keeper) Drop(ctx context.Context, id string) error {
 		return fmt.Errorf("checkpoint %s is not open", id)
 	}
 	defer k.free()
-	k.open = nil
+	k.open, k.slow = nil, nil
 	if o.nothing {
 		return nil
 	}

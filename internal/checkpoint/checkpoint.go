@@ -59,6 +59,7 @@ type Keeper struct {
 	open   *open
 	many   bool // there are more paths than are kept
 	marked bool // it is noted that a bracket may be open
+	left   bool // a bracket could not be closed, and is to be recovered
 	last   []uncovered
 	slow   func(files int) // is told when many files are to be read; nil: nobody
 }

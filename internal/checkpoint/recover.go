@@ -30,7 +30,7 @@ func (k *Keeper) Recover(ctx context.Context, log event.Log) error {
 			return err
 		}
 	}
-	k.marked = false
+	k.marked, k.left = false, false
 	return k.files.Unmark()
 }
 

@@ -60,6 +60,8 @@ type scanner struct {
 	wg     sync.WaitGroup
 	stop   atomic.Bool
 
+	seen map[string]bool // paths that were noted as gone, where one may be met twice; nil: none may
+
 	mu    sync.Mutex
 	found []found
 	left  []uncovered
@@ -118,7 +120,7 @@ func (s *scanner) folder(d dir, at string, depth int) {
 			continue
 		}
 		if store && name == "objects" {
-			s.note(func() { s.left = add(s.left, "git-objects", p) })
+			s.note(func() { s.left = add(s.left, leftObjects, p) })
 			continue
 		}
 		now, err := d.stat(name)
@@ -191,7 +193,15 @@ func (s *scanner) keep(at string) {
 // gone notes a path that is not there any more, with all below it.
 func (s *scanner) gone(p string) {
 	s.note(func() {
-		s.ix.all(p, func(p string, e *entry) { s.found = append(s.found, found{path: p, old: e}) })
+		s.ix.all(p, func(p string, e *entry) {
+			if s.seen != nil {
+				if s.seen[p] {
+					return
+				}
+				s.seen[p] = true
+			}
+			s.found = append(s.found, found{path: p, old: e})
+		})
 	})
 }
 
@@ -232,7 +242,7 @@ func objectStore(names []string) bool {
 
 // look compares single paths and the folders above them with the index.
 func (k *Keeper) look(paths []string) (*scanner, error) {
-	s := &scanner{k: k, ix: k.index}
+	s := &scanner{k: k, ix: k.index, seen: map[string]bool{}}
 	seen := map[string]bool{}
 	for _, p := range paths {
 		for at := p; at != "."; at = path.Dir(at) {

@@ -41,10 +41,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	if len(p.steps) == 0 && len(p.Conflicts) > 0 {
 		return nil
 	}
-	covers := p.Paths()
-	if len(covers) > maxPaths && !k.none && !k.many || len(covers) == 0 {
-		covers = nil
-	}
+	covers := append([]string{}, p.Paths()...) // none is not all
 	taken, outside, err := k.Before(ctx, s, u.ID, covers, nil)
 	if err != nil {
 		return err
@@ -150,7 +147,7 @@ func bounded[P event.CheckpointTaken | event.CheckpointClosed](p P) event.Payloa
 func (k *Keeper) Settle() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.marked {
+	if !k.marked || k.left {
 		return nil
 	}
 	k.marked = false

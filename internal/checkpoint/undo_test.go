@@ -43,6 +43,32 @@ func TestLaterEditIsAConflict(t *testing.T) {
 	}
 }
 
+// TestCountsAreTrue: an undo that removes a folder lists each path once.
+func TestCountsAreTrue(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.change("mkdir -p d/e; touch d/e/1 d/e/2 d/3")
+	done := b.undo(checkpoint.Wish{}, false)
+	list := b.list()
+	if done.UndoCompleted.Deleted != 5 || list[1].Changes != 5 || len(done.Removed) != 5 {
+		t.Errorf("%+v, %+v", done, list)
+	}
+}
+
+// TestManyPathsAreUndone: where there are too many for a whole walk, too, what is undone is bracketed.
+func TestManyPathsAreUndone(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "one")
+	b.change("for i in $(seq 300); do echo x > f$i; done; echo two > a")
+	b.reopen(checkpoint.Options{Limits: checkpoint.Limits{Entries: 100}})
+	b.write("a", "mine")
+	if done := b.undo(checkpoint.Wish{}, true); done.UndoCompleted.Deleted != 300 || done.Left != 0 {
+		t.Errorf("%+v", done.UndoCompleted)
+	}
+	if b.undo(checkpoint.Wish{Redo: true}, false); !strings.HasSuffix(b.snapshot()["a"], " mine") {
+		t.Errorf("%q", b.snapshot()["a"])
+	}
+}
+
 // TestClosedFile: a file that a command closed to its owner is opened again, and what it holds stays.
 func TestClosedFile(t *testing.T) {
 	late := func() time.Time { return time.Now().Add(time.Hour) } // so that nothing is new
@@ -250,6 +276,31 @@ func TestDiedInACommand(t *testing.T) {
 	b.undo(checkpoint.Wish{}, false)
 	if d := diff(before, b.snapshot()); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestCouldNotBeClosed: what could not be kept after a command is looked for at the next start, though this one goes on.
+func TestCouldNotBeClosed(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("a", "one")
+	id := b.begin()
+	b.sh("echo two > a")
+	b.store.Close()
+	if _, err := b.k.After(context.Background(), id); err == nil {
+		t.Fatal("it was closed in a closed store")
+	}
+	if err := b.k.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	b.reopen(checkpoint.Options{})
+	if !b.store.FilesMarked() {
+		t.Fatal("nothing says that a checkpoint is open")
+	}
+	if err := b.k.Recover(context.Background(), b.store); err != nil {
+		t.Fatal(err)
+	}
+	if b.undo(checkpoint.Wish{}, false); !strings.HasSuffix(b.snapshot()["a"], " one") {
+		t.Errorf("%v", b.snapshot())
 	}
 }
 

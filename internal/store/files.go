@@ -425,14 +425,13 @@ func (s *summed) Read(p []byte) (int, error) {
 // markFile stands in the record's folder while a checkpoint may be open, or be closed without a fact that says so.
 const markFile = "files.open"
 
-// Mark notes that a checkpoint may be open from now on; it is on the disk with the next full batch's folder or not at all,
-// and then nothing has happened under the checkpoint either.
+// Mark notes, on the disk, that a checkpoint may be open from now on.
 func (f *Files) Mark() error {
 	m, err := os.OpenFile(f.mark(), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	return m.Close()
+	return errors.Join(m.Close(), syncFolder(filepath.Dir(f.mark())))
 }
 
 // Unmark takes the note back.
