@@ -273,10 +273,15 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 	return kit, nil
 }
 
+// confines tells whether commands can be confined: what they may not make is put back from a checkpoint, so there must be one.
+func (a *App) confines() bool {
+	return a.o.Config.Sandbox && a.keeper != nil && a.keeper.Whole() && shell.SandboxSupport() == nil
+}
+
 // rules is what is in force for a task; "": for none.
 func (a *App) rules(task string) policy.Rules {
 	profile := policy.Profile(a.o.Config.Permission.Value)
-	return policy.Rules{Profile: profile, List: append(slices.Clip(a.list), saved(context.Background(), a.store, a.user, task)...), Sandbox: profile == policy.Auto && a.o.Config.Sandbox && shell.SandboxSupport() == nil}
+	return policy.Rules{Profile: profile, List: append(slices.Clip(a.list), saved(context.Background(), a.store, a.user, task)...), Sandbox: profile == policy.Auto && a.confines()}
 }
 
 func (a *App) set(task string) (*tool.Set, error) {

@@ -44,6 +44,13 @@ func (k *Keeper) Uncovered(paths []string) []event.Uncovered {
 	return slices.DeleteFunc(told(k.last), func(u event.Uncovered) bool { return u.What == leftObjects }) // they are only added
 }
 
+// Whole tells whether the whole workspace is kept, as far as is known: it is no home folder, and not too large.
+func (k *Keeper) Whole() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return !k.none && !k.many
+}
+
 // Before makes sure that what a call may change is kept as it is: the paths, relative to the workspace with links resolved,
 // and the folders above them; nil: the whole workspace. It gives what is to be recorded before the call has an effect, and
 // the changes that nobody had recorded. Until [Keeper.After] or [Keeper.Drop] every other bracket waits.

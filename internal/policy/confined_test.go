@@ -70,3 +70,17 @@ func TestConfined(t *testing.T) {
 		}
 	}
 }
+
+func TestPlanted(t *testing.T) {
+	for path, want := range map[string]bool{
+		"a": false, "src/a.go": false, ".gitignore": false, "Makefile": false,
+		".git": false, ".git/index": false, ".git/HEAD": false, ".git/refs/heads/config": false, ".git/logs/refs/heads/hooks": false, ".git/COMMIT_EDITMSG": false,
+		".git/hooks/x": true, ".git/config": true, ".GIT/Hooks/x": true, "sub/.git/config": true, ".git/info/attributes": true, ".git/commondir": true,
+		".git/modules/a/hooks/x": true, ".git/worktrees/w/gitdir": true, ".git/modules/a/index": false,
+		".github/workflows/x.yml": true, "AGENTS.md": true, "sub/CLAUDE.md": true, ".overt/config.json": true, ".vscode/tasks.json": true, ".envrc": true,
+	} {
+		if got := Planted(path); got != want {
+			t.Errorf("%s: %t", path, got)
+		}
+	}
+}

@@ -23,6 +23,26 @@ func Protected(p string) bool {
 	return protectedFile(parts[len(parts)-1])
 }
 
+// Planted tells whether what is put at the path, relative to the workspace, may make something run or be obeyed later,
+// where Git is let do its work: of a repository's own folder only hooks and configuration count, and what leads to others.
+func Planted(p string) bool {
+	parts := strings.Split(strings.ToLower(path.Clean(p)), "/")
+	i := slices.Index(parts, ".git")
+	if i < 0 {
+		return Protected(p)
+	}
+	rest := parts[i+1:]
+	if len(rest) == 0 {
+		return false
+	}
+	special := []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "info"}
+	switch rest[0] {
+	case "modules", "worktrees":
+		return slices.ContainsFunc(rest[1:], func(s string) bool { return slices.Contains(special, s) })
+	}
+	return slices.Contains(special, rest[0])
+}
+
 // protectedFolder covers a folder with all that is in it; it also covers a file of that name (".git" of a worktree).
 func protectedFolder(name, next string) bool {
 	switch name {

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,6 +24,8 @@ type Checkpoints interface {
 	Before(ctx context.Context, s event.Scope, id string, paths []string, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error)
 	// After keeps what changed, and gives what is to be recorded with the outcome.
 	After(ctx context.Context, id string) (event.CheckpointClosed, error)
+	// PutBack puts back, before After, what changed at the paths that match, and gives them, and those that it could not.
+	PutBack(ctx context.Context, id string, match func(path string, created bool) bool) (back, left []string, err error)
 	// Drop closes a bracket without an effect.
 	Drop(ctx context.Context, id string) error
 }
@@ -89,12 +92,13 @@ func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 	if j.checkpoint == "" {
 		return nil
 	}
+	back := b.putBack(ctx, j, r)
 	closed, err := b.Checkpoints.After(context.WithoutCancel(ctx), j.checkpoint)
 	if err != nil {
 		b.fail(err) // the outcome is recorded all the same; the checkpoint is closed with the next start
 		return nil
 	}
-	closed.Call = j.call.ID
+	closed.Call, closed.PutBack = j.call.ID, back
 	r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), func(p event.Payload) bool {
 		f, ok := p.(event.FileChanged)
 		if !ok {
@@ -108,6 +112,43 @@ func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 		return true
 	})
 	return []event.Draft{{Subject: j.checkpoint, Data: closed}}
+}
+
+// putBack puts back what a confined command has made of what others run or obey later: where it did not exist the sandbox
+// could not keep it from being made. Nobody was asked about it.
+func (b *batch) putBack(ctx context.Context, j *job, r *Result) []string {
+	if !j.decision.Confined {
+		return nil
+	}
+	var repositories []string // that the command has made
+	back, left, err := b.Checkpoints.PutBack(context.WithoutCancel(ctx), j.checkpoint, func(path string, created bool) bool {
+		if created && strings.EqualFold(path[strings.LastIndexByte(path, '/')+1:], ".git") {
+			repositories = append(repositories, path+"/")
+			return true
+		}
+		return policy.Planted(path) || slices.ContainsFunc(repositories, func(dir string) bool { return strings.HasPrefix(path, dir) })
+	})
+	if err != nil {
+		b.fail(err)
+		return nil
+	}
+	if len(back) > 0 {
+		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[the sandbox put back as it was, since others run or obey it later: " + few(back) + ". unconfined: true asks the person]"
+	}
+	if len(left) > 0 {
+		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[this could not be put back as it was, though others run or obey it later; tell the person: " + few(left) + "]"
+	}
+	return back[:min(len(back), maxNamed)]
+}
+
+// maxNamed bounds how many paths a result names.
+const maxNamed = 10
+
+func few(paths []string) string {
+	if len(paths) <= maxNamed {
+		return strings.Join(paths, ", ")
+	}
+	return strings.Join(paths[:maxNamed], ", ") + fmt.Sprintf(" and %d more", len(paths)-maxNamed)
 }
 
 // undone says in a question what undo will cover of a call.
