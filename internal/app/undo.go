@@ -18,6 +18,9 @@ import (
 // what is kept, as the settings have it; 0 is no limit.
 func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keeper, error) {
 	home, _ := variables(o.Env)("HOME")
+	if o.Config != nil && o.Config.Ephemeral { // it may be in memory, and nothing of it is left for an undo
+		max = 2 * ephemeralFiles
+	}
 	k, err := checkpoint.Open(checkpoint.Options{
 		Root: root, Home: home, State: []string{o.State}, Files: s.Files, Limits: checkpoint.Limits{Total: max / 2}, // the other half is for what was
 	})
@@ -26,6 +29,9 @@ func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keep
 	}
 	return k, err
 }
+
+// ephemeralFiles bounds, in bytes, what a run that leaves nothing behind keeps of the files that are there.
+const ephemeralFiles = 64 << 20
 
 // checkpoints makes no interface of no keeper.
 func checkpoints(k *checkpoint.Keeper) session.Checkpoints {
