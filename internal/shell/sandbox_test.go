@@ -284,3 +284,31 @@ func tree(t *testing.T, dir string) string {
 	}
 	return b.String()
 }
+
+// TestSandboxLasts: the state of a session passes through commands in the sandbox.
+func TestSandboxLasts(t *testing.T) {
+	c := newConfined(t)
+	s := NewSession(c.root, Environ([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + c.home}))
+	t.Cleanup(s.Close)
+	for _, x := range []struct {
+		box           *Sandbox
+		command, want string
+	}{
+		{nil, "x=1; f() { echo F; }", ""},
+		{c.box, "echo $x; f; x=2; mkdir d; cd d; export K=v", "1\nF\n"},
+		{c.box, "echo $x $K ${PWD##*/}; echo no >" + c.temp + "/other", "2 v d\n"},
+		{nil, "echo $x $K ${PWD##*/}", "2 v d\n"},
+	} {
+		h, err := s.Start(Options{Command: x.command, Sandbox: x.box})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := h.Go(t.Context(), nil, nil)
+		if err != nil || o.Lost || !strings.HasPrefix(o.Head, x.want) {
+			t.Errorf("%s: %+v, %v", x.command, o, err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(c.temp, "other")); err != nil || string(text) != "other\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}

@@ -73,8 +73,10 @@ func TestLasting(t *testing.T) {
 		{"a trap and exit in a function", "trap 'echo bye' 0; f() { z=6; exit 1; }; f", 1, "echo $z", "6\n"},
 		{"a trap that is taken back", "trap 'echo no' EXIT; trap - EXIT; z=7", 0, "echo $z", "7\n"},
 		{"a trap in a subshell", "(trap 'echo sub' EXIT); z=8", 0, "echo $z", "8\n"},
-		{"functions named like builtins", "cd() { builtin cd \"$1\"; }; printf() { echo P; }; declare() { echo D; }; eval() { echo E; }; read() { echo R; }; umask() { :; }; pwd() { :; }; unset() { :; }; set() { :; }; exec() { echo X; }; z=9",
-			0, "echo $z; printf x; read", "9\nP\nR\n"},
+		{
+			"functions named like builtins", "cd() { builtin cd \"$1\"; }; printf() { echo P; }; declare() { echo D; }; eval() { echo E; }; read() { echo R; }; umask() { :; }; pwd() { :; }; unset() { :; }; set() { :; }; exec() { echo X; }; z=9",
+			0, "echo $z; printf x; read", "9\nP\nR\n",
+		},
 		{"a function named builtin", "builtin() { echo B; }; z=10", 0, "echo $z", "10\n"},
 		{"terminated", "z=11; kill -TERM $$; echo no", -1, "echo $z", "11\n"},
 		{"xtrace", "set -x; z=12", 0, "set +x; echo $z", "++ set +x\n12\n"},

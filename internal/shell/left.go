@@ -1,0 +1,302 @@
+package shell
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// Sections of what a shell leaves, between two frames; NUL stands after each.
+const (
+	atOptions = iota
+	atShopts
+	atUmask
+	atDir
+	atArguments
+	atVariables // of sh: exported ones, and all in the section after it
+	atFunctions
+	sections
+)
+
+// take makes what a shell left the state of the session; false: it left nothing that can be read. word frames it.
+func (s *Session) take(left []byte, word string, bash bool) bool {
+	frame := []byte(word + "\x00")
+	i := bytes.Index(left, frame)
+	if i < 0 || !bytes.HasSuffix(left, frame) || len(left) < i+2*len(frame) {
+		return false
+	}
+	part := strings.Split(string(left[i+len(frame):len(left)-len(frame)]), "\x00")
+	want := sections
+	if !bash {
+		want++
+	}
+	if len(part) != want+1 { // the last one is empty
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	next := remembered{dir: strings.TrimSuffix(part[atDir], "\n"), Known: Known{Vars: map[string]string{}}}
+	b := builder{remembered: &next}
+	b.line("umask " + strings.TrimSpace(part[atUmask]))
+	if bash {
+		b.bash(part)
+	} else {
+		b.sh(part)
+	}
+	b.environment(s.base)
+	if !strings.HasPrefix(next.dir, "/") { // the folder is gone
+		next.dir = cmp.Or(next.Vars["PWD"], s.at.dir)
+	}
+	next.restore = b.script.String()
+	s.at = next
+	s.turn++
+	return true
+}
+
+// unlike stands among the options where some variable does not simply hold what it is given (declare -i, -l, -u, -c, -n).
+const unlike = "attributes"
+
+// builder makes a state of what a shell has printed.
+type builder struct {
+	*remembered
+	script strings.Builder
+	size   int // of env
+}
+
+func (b *builder) line(text string) { b.script.WriteString(text + "\n") }
+
+// Bounds of the environment, in bytes; what is more is exported by the shell itself, and programs fail as they would
+// in any shell. Linux takes no string over 128 KiB, and a quarter of the stack in all.
+const (
+	maxVariable    = 100 << 10
+	maxEnvironment = 1 << 20
+)
+
+// variable adds a variable; exported says that it is that and nothing else.
+func (b *builder) variable(d declaration, exported bool, line string) {
+	value, plain := unquote(d.value)
+	if d.set && plain {
+		b.Vars[d.name] = value
+	} else if d.set {
+		b.Odd = append(b.Odd, d.name)
+	}
+	if kv := d.name + "=" + value; exported && d.set && plain && len(kv) <= maxVariable && b.size+len(kv) <= maxEnvironment && d.name != "BASH_ENV" && d.name != "ENV" {
+		b.size += len(kv)
+		b.env = append(b.env, kv)
+		return
+	}
+	b.line(line)
+}
+
+func (b *builder) bash(part []string) {
+	for _, d := range declarations(part[atVariables]) {
+		if dropped(d.name) || ofBash(d) {
+			continue
+		}
+		if strings.ContainsAny(d.flags, "niluc") && !slices.Contains(b.Options, unlike) {
+			b.Options = append(b.Options, unlike)
+		}
+		if d.name == "BASH_ALIASES" {
+			b.Aliases = aliases(d.value)
+		}
+		line := "declare -" + d.flags + " " + d.name
+		if d.flags == "" {
+			line = "declare -- " + d.name
+		}
+		if d.set {
+			line += "=" + d.value
+		}
+		if d.name == "IFS" { // the gate itself reads words
+			b.Vars["IFS"], _ = unquote(d.value)
+			b.late += line + ";"
+			continue
+		}
+		b.variable(d, d.flags == "x", line)
+	}
+	on := strings.Split(part[atShopts], ":")
+	shopt := difference(on, "checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete interactive_comments patsub_replacement progcomp promptvars sourcepath", "-s ", "-u ")
+	for _, o := range shopt {
+		b.line("shopt " + o)
+	}
+	set := difference(strings.Split(part[atOptions], ":"), "braceexpand hashall interactive-comments", "-o ", "+o ")
+	b.options(shopt, set)
+	if !slices.Contains(on, "expand_aliases") {
+		b.Aliases = nil
+	}
+	b.late = "set --" + part[atArguments] + ";" + b.late
+	b.line("__overt_l=" + quote(b.late))
+	b.Functions = part[atFunctions]
+	b.script.WriteString(b.Functions)
+}
+
+// options takes over what is on in all, and makes what has to stand before the command: what would disturb the way there.
+func (b *builder) options(shopt, set []string) {
+	var last string
+	for _, o := range set {
+		switch name := o[3:]; name {
+		case "noexec":
+			continue
+		case "xtrace", "verbose", "posix":
+			last += "set " + o + ";"
+		default:
+			b.late += "set " + o + ";"
+		}
+	}
+	b.late += last
+	for _, o := range slices.Concat(shopt, set) {
+		if name, on := strings.CutPrefix(strings.TrimPrefix(o, "-o "), "-s "); on || strings.HasPrefix(o, "-o ") {
+			b.Options = append(b.Options, name)
+		}
+	}
+}
+
+// difference gives what makes those in on be on where the defaults are.
+func difference(on []string, defaults, yes, no string) (out []string) {
+	usual := strings.Fields(defaults)
+	for _, o := range on {
+		if o != "" && !slices.Contains(usual, o) {
+			out = append(out, yes+o)
+		}
+	}
+	for _, o := range usual {
+		if !slices.Contains(on, o) {
+			out = append(out, no+o)
+		}
+	}
+	return out
+}
+
+func (b *builder) sh(part []string) {
+	exported := map[string]bool{}
+	for _, d := range assignments(part[atVariables], "export ") {
+		exported[d.name] = true
+		if !d.set && !dropped(d.name) {
+			b.line("export " + d.name)
+		}
+	}
+	for _, d := range assignments(part[atVariables+1], "") {
+		if dropped(d.name) || d.name == "IFS" && d.value == "' \t\n'" || (d.name == "PS1" || d.name == "PS2" || d.name == "PS4") && !exported[d.name] {
+			continue
+		}
+		line := d.name + "=" + d.value
+		if exported[d.name] {
+			line = "export " + line
+		}
+		if d.name == "IFS" {
+			b.Vars["IFS"], _ = unquote(d.value)
+			b.late += line + ";"
+			continue
+		}
+		b.variable(d, exported[d.name], line)
+	}
+	for _, d := range assignments(part[atVariables+2], "") {
+		if value, ok := unquote(d.value); ok {
+			if b.Aliases == nil {
+				b.Aliases = map[string]string{}
+			}
+			b.Aliases[d.name] = value
+			b.line("alias " + d.name + "=" + d.value)
+		}
+	}
+	var on []string
+	for line := range strings.Lines(part[atOptions]) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "set -o "); ok && name != "interactive" && name != "stdin" {
+			on = append(on, name)
+		}
+	}
+	b.options(nil, difference(on, "", "-o ", "+o "))
+	b.late = "set --;" + b.late
+	b.line("__overt_l=" + quote(b.late))
+}
+
+// environment keeps of the environment at the start what a shell can't hold, and sees what the session has changed.
+func (b *builder) environment(base []string) {
+	was := map[string]string{}
+	for _, kv := range base {
+		name, value, _ := strings.Cut(kv, "=")
+		was[name] = value
+		if !identifier(name) && !strings.HasPrefix(name, "BASH_FUNC_") {
+			b.env = append(b.env, kv)
+		}
+	}
+	b.Path = was["PATH"]
+	for name, value := range b.Vars {
+		if before, ok := was[name]; (!ok || before != value) && name != "PWD" && name != "OLDPWD" {
+			b.Set = append(b.Set, name)
+		}
+	}
+	slices.Sort(b.Set)
+}
+
+// dropped names what never lasts: what is ours, what holds keys by its name, and what every shell sets itself.
+func dropped(name string) bool {
+	switch name {
+	case "TRACEPARENT", "POSIXLY_CORRECT", "_", "PPID", "SHLVL", "LINENO", "OPTIND", "OPTERR":
+		return true
+	}
+	return strings.HasPrefix(name, "__overt_") || scrubbed(name)
+}
+
+// ofBash tells whether bash keeps a variable itself, or it is as in a fresh one.
+func ofBash(d declaration) bool {
+	switch d.name {
+	case "BASH_ENV", "BASH_XTRACEFD", "BASH_COMPAT":
+		return false
+	case "BASH_ALIASES":
+		return !d.set || d.value == "()"
+	case "COMP_WORDBREAKS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "HOSTNAME", "HOSTTYPE", "MACHTYPE",
+		"OSTYPE", "PIPESTATUS", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM", "UID":
+		return true
+	case "SHELL", "TERM": // what bash sets where the environment has none
+		return !strings.Contains(d.flags, "x")
+	case "IFS":
+		return d.value == `$' \t\n'` || d.value == "\" \t\n\""
+	case "PS4":
+		return d.value == `"+ "`
+	}
+	return strings.HasPrefix(d.name, "BASH")
+}
+
+// aliases reads the value of BASH_ALIASES: ([name]="text" …).
+func aliases(value string) map[string]string {
+	out := map[string]string{}
+	for rest := strings.Trim(value, "() "); rest != ""; {
+		rest = strings.TrimLeft(rest, " ")
+		name, after, ok := strings.Cut(strings.TrimPrefix(rest, "["), "]=")
+		if !ok || after == "" {
+			break
+		}
+		n := len(after)
+		if after[0] == '"' || after[0] == '\'' || after[0] == '$' {
+			n, _ = quoteEnd(after)
+		}
+		n = min(n, len(after))
+		key, _ := unquote(name)
+		out[key], _ = unquote(after[:n])
+		rest = after[n:]
+	}
+	return out
+}
+
+// identifier tells whether a shell can have a variable of that name.
+func identifier(name string) bool {
+	for i := range len(name) {
+		if c := name[i]; c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// quiet leaves out the variables that make a shell run a file before anything else: nothing runs before the word to go.
+func quiet(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(kv string) bool { return strings.HasPrefix(kv, "BASH_ENV=") || strings.HasPrefix(kv, "ENV=") })
+}
+
+// snapshot gives what a command begins with.
+func (s *Session) snapshot() remembered {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.at
+}
