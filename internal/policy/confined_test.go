@@ -1,6 +1,16 @@
 package policy
 
-import "testing"
+import (
+	"io/fs"
+	"path"
+	"testing"
+)
+
+// noFiles is a workspace without any.
+type noFiles struct{}
+
+func (noFiles) Resolve(p string) (string, error) { return path.Clean(p), nil }
+func (noFiles) Script(string) ([]byte, error)    { return nil, fs.ErrNotExist }
 
 func TestConfined(t *testing.T) {
 	const confined, outside, asks = "confined", "outside", "asks"
@@ -40,7 +50,8 @@ func TestConfined(t *testing.T) {
 		{"cargo build --release", outside},    // a rule of the person
 		{"docker run --rm alpine true", asks}, // a socket
 	} {
-		a := Action{Tool: "run_command", Effects: []Effect{{Kind: Run, Target: tt.command}}}
+		risk := Command(tt.command, ".", noFiles{})
+		a := Action{Tool: "run_command", Effects: []Effect{{Kind: Run, Target: tt.command}}, Risk: &risk}
 		rules := Rules{Profile: Auto, Sandbox: true, List: allow("run_command(cargo build:*)")}
 		got := func(d Decision) string {
 			switch {

@@ -127,11 +127,12 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 }
 
 // confinable tells whether a sandbox holds all that may go wrong with a command, and lets it do its work: one that wants
-// the network, or another process, would only fail in it, perhaps half-way.
+// the network, or another process, would only fail in it, perhaps half-way. What the repository has others run without their
+// saying so, by its Git configuration and hooks, asks all the same.
 func (r Risk) confinable() bool {
 	return r.Grade == Medium &&
 		!slices.ContainsFunc(r.Reasons, func(reason string) bool {
-			return slices.Contains([]string{RiskUnparsed, RiskHidden, RiskSecret, RiskProtected, RiskNetwork, RiskProcesses}, reason)
+			return slices.Contains([]string{RiskUnparsed, RiskHidden, RiskSecret, RiskProtected, RiskNetwork, RiskProcesses, RiskConfig}, reason)
 		}) &&
 		!slices.ContainsFunc(r.Effects, func(t Touch) bool { return t.Kind == Fetch || t.Kind == Send || t.Kind == Elevate })
 }

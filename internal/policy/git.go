@@ -228,6 +228,8 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 		first = args[0].text
 	}
 	destroys := false
+	g.gitConfig()
+	g.gitHooks()
 	switch sub {
 	case "add", "commit", "mv", "init", "merge", "rebase", "cherry-pick", "revert", "am", "apply", "notes", "rerere", "maintenance", "pack-refs", "commit-graph", "mergetool", "citool", "gui", "update-index", "read-tree",
 		"write-tree", "commit-tree", "hash-object", "stage", "format-patch", "archive", "bundle", "sparse-checkout", "replace", "fast-import", "fast-export", "merge-file", "mktag", "mktree", "update-server-info", "help", "verify-commit", "verify-tag", "fsck", "cat-file", "repack", "difftool", "bugreport":
@@ -297,7 +299,7 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 	case "send-email", "imap-send", "daemon", "instaweb", "http-push", "send-pack", "shell", "credential", "credential-store", "credential-cache":
 		g.add(High, RiskSends)
 	default: // an alias, or a program named git-…
-		g.add(Medium, RiskUnknown)
+		g.add(Medium, RiskConfig)
 	}
 	if destroys {
 		g.effect(Delete, "git "+sub, false)

@@ -51,6 +51,29 @@ func (g *grader) gitConfig() {
 	}
 }
 
+// gitHooks looks for hooks of the repository, which commands that change something run (githooks(5)).
+func (g *grader) gitHooks() {
+	if g.files == nil {
+		return
+	}
+	for _, d := range g.at.dirs {
+		for {
+			for _, name := range []string{
+				"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "post-checkout", "pre-rebase", "post-rewrite",
+				"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-auto-gc", "post-index-change", "reference-transaction", "pre-push", "fsmonitor-watchman",
+			} {
+				if _, err := g.files.Script(path.Join(d, ".git/hooks", name)); !absent(err) {
+					g.add(Medium, RiskConfig)
+				}
+			}
+			if d == "." || d == "?" || d == ".." || path.IsAbs(d) || strings.HasPrefix(d, "~") || strings.HasPrefix(d, "../") {
+				break
+			}
+			d = path.Dir(d)
+		}
+	}
+}
+
 // repository tells whether the configuration in a folder for Git, if there is one, names no programs.
 func (g *grader) repository(dir string) bool {
 	for _, name := range []string{"config", "config.worktree"} {
