@@ -26,6 +26,8 @@ type Entry struct {
 	State     string            `json:"state"` // done; undone; pruned: it is not kept any more
 	Undo      bool              `json:"undo"`
 	Targets   []string          `json:"targets"` // of an undo
+
+	cut bool // an undo that did not come to its end
 }
 
 // States of an [Entry].
@@ -87,6 +89,7 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 			}
 			out = append(out, e)
 		case event.UndoCompleted:
+			find(f.Subject).cut = p.Interrupted
 			if p.Left > 0 || p.Interrupted {
 				continue // it can be asked for once more
 			}
@@ -130,7 +133,8 @@ type Wish struct {
 	Redo bool   // the last undo
 }
 
-// Choose gives the ids of what a wish means, the newest first.
+// Choose gives the ids of what a wish means, the newest first. An undo of the same that was cut short is among them, with all
+// that it was to take back: what it has half done is like neither before nor after.
 func Choose(list []Entry, w Wish) ([]string, error) {
 	if w.Redo {
 		for _, e := range slices.Backward(list) {
@@ -166,13 +170,31 @@ func Choose(list []Entry, w Wish) ([]string, error) {
 		turn := list[from].Turn
 		from = slices.IndexFunc(list, func(e Entry) bool { return !e.Undo && e.State != StateUndone && e.Turn == turn })
 	default:
-		return []string{list[from].ID}, nil
+		return finish(list, map[string]bool{list[from].ID: true}), nil
 	}
-	var out []string
-	for _, e := range slices.Backward(list[from:]) {
+	chosen := map[string]bool{}
+	for _, e := range list[from:] {
 		if !e.Undo && e.State != StateUndone {
+			chosen[e.ID] = true
+		}
+	}
+	return finish(list, chosen), nil
+}
+
+// finish adds to what is chosen the undos of it that were cut short, and gives the ids in order.
+func finish(list []Entry, chosen map[string]bool) (out []string) {
+	for _, e := range slices.Backward(list) {
+		if e.cut && e.State != StateUndone && slices.ContainsFunc(e.Targets, func(id string) bool { return chosen[id] }) {
+			chosen[e.ID] = true
+			for _, id := range e.Targets {
+				chosen[id] = true
+			}
+		}
+	}
+	for _, e := range slices.Backward(list) {
+		if chosen[e.ID] && e.State != StateUndone {
 			out = append(out, e.ID)
 		}
 	}
-	return out, nil
+	return out
 }

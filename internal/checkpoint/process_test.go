@@ -93,8 +93,9 @@ func TestKilledUndo(t *testing.T) {
 	for i := range 400 {
 		b.write(fmt.Sprintf("d%d/f%d", i%20, i), fmt.Sprintf("file %d", i))
 	}
+	b.sh("chmod 2750 d3; chmod 550 d7")
 	before := b.snapshot()
-	b.change("for f in d*/*; do echo changed > $f; done; rm -rf d3 d7; mkdir more; for i in $(seq 200); do echo x > more/$i; done")
+	b.change("for f in d*/*; do echo changed > $f; done; chmod 700 d7; rm -rf d3 d7; mkdir more; for i in $(seq 200); do echo x > more/$i; done")
 	after := b.snapshot()
 	for round, halfway := range []func() bool{
 		func() bool { return true },
@@ -123,7 +124,7 @@ func TestKilledUndo(t *testing.T) {
 		if d := diff(before, b.snapshot()); d != "" {
 			t.Fatalf("round %d: %s", round, d)
 		}
-		b.change("for f in d*/*; do echo changed > $f; done; rm -rf d3 d7; mkdir more; for i in $(seq 200); do echo x > more/$i; done")
+		b.change("for f in d*/*; do echo changed > $f; done; chmod 700 d7; rm -rf d3 d7; mkdir more; for i in $(seq 200); do echo x > more/$i; done")
 		if d := diff(after, b.snapshot()); d != "" {
 			t.Fatal(d)
 		}
