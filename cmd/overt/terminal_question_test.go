@@ -243,6 +243,7 @@ func TestTerminalLongCommand(t *testing.T) {
 }
 
 // TestTerminalAlwaysScope: an answer that lasts is about one kind of command, and none is offered for what is graded high.
+// covers A044
 func TestTerminalAlwaysScope(t *testing.T) {
 	s := startStrict(t, "", runs("git status && rm -rf ./tmp"), runs("rm -rf ./other"), runs("git status"), runs("touch notes.txt"), runs("rm notes.txt"), strictReply{Text: "Done."})
 	p := newPlace(t)
