@@ -290,16 +290,17 @@ func (a *App) set(task string) (*tool.Set, error) {
 	if s := a.tools[task]; s != nil {
 		return s, nil
 	}
-	if !a.o.Config.Tools {
+	if len(a.o.Config.Tools) == 0 {
 		return tool.NewSet()
 	}
-	sh := shell.NewSession(a.tree.Root(), shell.Environ(withoutSecrets(a.o.Env, a.o.Config)))
-	s, err := tool.NewSet(builtin.Core(builtin.Options{
-		Tree: a.tree, Shell: sh, Rules: func() policy.Rules { return a.rules(task) }, Terminal: a.o.Terminal,
+	env := shell.Environ(withoutSecrets(a.o.Env, a.o.Config))
+	sh := shell.NewSession(a.tree.Root(), env)
+	s, err := tool.NewSet(builtin.Tools(builtin.Options{
+		Tree: a.tree, Shell: sh, Env: env, Rules: func() policy.Rules { return a.rules(task) }, Terminal: a.o.Terminal,
 		Resume:  func(ctx context.Context) (string, bool) { return a.lastShell(ctx, task) },
 		Confine: a.newBox().sandbox,
 		Output:  func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },
-	})...)
+	}, a.o.Config.Tools...)...)
 	if err == nil {
 		a.tools[task] = s
 		a.shell = append(a.shell, sh)

@@ -91,7 +91,7 @@ func (d *doctor) effects(f *findings) {
 		s := d.source(config.RequestTimeout)
 		f.warn("doctor.unused.request_timeout", s, c.RequestTimeout, c.Timeout).next("doctor.unused.remove", s)
 	}
-	if len(c.Allow) > 0 && (c.Permission.Value == "full" || !c.Tools) {
+	if len(c.Allow) > 0 && (c.Permission.Value == "full" || len(c.Tools) == 0) {
 		f.warn("doctor.unused.allow", c.Allow[0].Source).next("doctor.unused.remove", c.Allow[0].Source)
 	}
 }

@@ -31,6 +31,22 @@ type flags struct {
 	version bool
 }
 
+// noneValue is the switch by which a setting that is a list of names has none.
+type noneValue struct{ settingValue }
+
+// Type, IsBoolFlag and Set are those of a switch.
+func (noneValue) Type() string     { return "bool" }
+func (noneValue) IsBoolFlag() bool { return true }
+
+// Set implements pflag.Value.
+func (v noneValue) Set(s string) error {
+	b, err := strconv.ParseBool(s)
+	if err == nil {
+		v.into[v.key.Name] = []string{strconv.FormatBool(!b)}
+	}
+	return err
+}
+
 // settingValue is a pflag.Value that writes into the map of settings.
 type settingValue struct {
 	key  config.Key
@@ -94,12 +110,17 @@ func (p *program) addSettings(f *pflag.FlagSet) {
 			usage = k.Off
 		case k.Kind == config.Choice:
 			usage += ": " + strings.Join(k.Choices, ", ") + " (default " + k.Default + ")"
+		case k.Kind == config.Names:
+			usage += ": " + strings.Join(k.Choices, ", ") + " (default " + k.Default + ")"
 		case k.Kind == config.List:
 			usage += "; repeatable"
 		}
 		flag := f.VarPF(settingValue{k, p.flags.set}, name, k.Short, usage)
 		if k.Kind == config.Bool {
 			flag.NoOptDefVal = "true"
+		}
+		if off := k.OffFlag(); off != "" {
+			f.VarPF(noneValue{settingValue{k, p.flags.set}}, off, "", k.Off).NoOptDefVal = "true"
 		}
 	}
 }

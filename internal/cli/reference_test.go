@@ -172,6 +172,11 @@ func toolReference(t testing.TB) string {
 		"read_output": `{"id":"out_1-1.1"}`,
 		"stop_job":    `{"id":"job_1"}`,
 		"update_plan": `{"items":[{"id":"a","text":"Read","state":"active"}]}`,
+
+		"describe_system":     `{}`,
+		"stat_path":           `{"path":"a.txt"}`,
+		"summarize_workspace": `{}`,
+		"read_many_files":     `{"paths":["a.txt"]}`,
 	}
 	var b strings.Builder
 	b.WriteString("# Tools\n" + generated + "\nThe verdicts are those on a plain call in the workspace, without rules. Protected files and secrets ask below `full`;\n" +
@@ -180,7 +185,8 @@ func toolReference(t testing.TB) string {
 		fmt.Fprintf(&b, " `%s` |", profile)
 	}
 	b.WriteString(" beside others |\n| --- | --- |" + strings.Repeat(" --- |", len(config.Profiles())+1) + "\n")
-	tools := builtin.Core(builtin.Options{Tree: tree, Shell: shell.NewSession(tree.Root(), nil)})
+	options := builtin.Options{Tree: tree, Shell: shell.NewSession(tree.Root(), nil), Env: shell.Environ(os.Environ())}
+	tools := builtin.Tools(options, builtin.Sets()...)
 	for _, x := range tools {
 		name := x.Spec().Name
 		p, err := x.Prepare(t.Context(), json.RawMessage(typical[name]))
@@ -192,6 +198,21 @@ func toolReference(t testing.TB) string {
 			fmt.Fprintf(&b, " %s |", policy.Decide(policy.Rules{Profile: policy.Profile(profile)}, p.Action).Verdict)
 		}
 		fmt.Fprintf(&b, " %s |\n", yes(p.Parallel))
+	}
+	b.WriteString("\nTools come in sets; `--tools` chooses them. Bytes are what a set adds to each request.\n\n| set | tools | bytes |\n| --- | --- | --- |\n")
+	for _, set := range builtin.Sets() {
+		var names []string
+		bytes := 0
+		for _, x := range builtin.Tools(options, set) {
+			spec := x.Spec()
+			names = append(names, "`"+spec.Name+"`")
+			form, err := json.Marshal(map[string]any{"type": "function", "function": map[string]any{"name": spec.Name, "description": spec.Description, "parameters": spec.Schema}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytes += len(form) + 1 // the comma
+		}
+		fmt.Fprintf(&b, "| %s | %s | %d |\n", set, strings.Join(names, ", "), bytes)
 	}
 	for _, x := range tools {
 		writeTool(t, &b, x)

@@ -87,7 +87,7 @@ type Config struct {
 	Temperature    *float64 // nil: none is sent
 	MaxTokens      int
 	Stream         bool
-	Tools          bool
+	Tools          []string // sets, in the order of ToolSets
 	Permission     Setting
 	Allow, Deny    []Setting // one rule each
 	Sandbox        bool      // confine what auto runs unasked, where the system can
@@ -252,6 +252,9 @@ func (r *resolver) layers(k Key) []Setting {
 		} else if len(v) > 0 {
 			s.Value = v[len(v)-1]
 		}
+		if off := k.OffFlag(); off != "" && s.Value == "false" {
+			s.Source.Name = off
+		}
 		out = append(out, s)
 	}
 	if name := k.Variable(); name != "" {
@@ -324,7 +327,9 @@ func (r *resolver) typed() {
 	}
 	c.MaxTokens, c.MaxSteps, c.BudgetTokens, c.BudgetFiles = count(MaxTokens), count(MaxSteps), count(BudgetTokens), count(BudgetFiles)
 	c.Retries = count(Retries)
-	c.Stream, c.Tools, c.Sandbox, c.DryRun = truth(Stream), truth(Tools), truth(Sandbox), truth(DryRun)
+	c.Stream, c.Sandbox, c.DryRun = truth(Stream), truth(Sandbox), truth(DryRun)
+	tools, _ := lookup(Tools)
+	c.Tools, _ = tools.names(r.values[Tools].Value)
 	c.Ephemeral, c.Quiet, c.Verbose = truth(Ephemeral), truth(Quiet), truth(Verbose)
 	c.Timeout, c.RequestTimeout, c.CapturesAge, c.FilesAge = span(Timeout), span(RequestTimeout), span(CapturesAge), span(FilesAge)
 	c.CapturesMax, _ = ParseSize(r.values[CapturesMax].Value)

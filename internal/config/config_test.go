@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,7 +138,7 @@ func TestProvenance(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", key, got[key], want)
 		}
 	}
-	if c.MaxSteps != 7 || c.Retries != 0 || *c.Temperature != 0.5 || c.Timeout.Seconds() != 90 || c.Stream || c.CapturesMax != 500<<20 || !c.Tools {
+	if c.MaxSteps != 7 || c.Retries != 0 || *c.Temperature != 0.5 || c.Timeout.Seconds() != 90 || c.Stream || c.CapturesMax != 500<<20 || !slices.Equal(c.Tools, []string{"core"}) {
 		t.Errorf("%+v", c)
 	}
 	if got := strings.Join(c.Ignored, " "); got != "allow permission base_url providers newer" {
@@ -188,5 +189,61 @@ func TestFileErrors(t *testing.T) {
 				t.Errorf("nothing else was resolved: %+v", c)
 			}
 		})
+	}
+}
+
+// TestToolSets: the sets of tools can be said in any form, on any layer, and the line that is at fault is named.
+func TestToolSets(t *testing.T) {
+	key := m{"OVERT_API_KEY": "k"}
+	with := func(value string) m { return m{"OVERT_API_KEY": "k", "OVERT_TOOLS": value} }
+	for name, x := range map[string]struct {
+		file  string
+		env   m
+		flags map[string][]string
+		want  []string
+		from  string
+	}{
+		"built in":               {`{}`, key, nil, []string{"core"}, "built-in"},
+		"a list":                 {`{"tools": ["git", "core", "git"]}`, key, nil, []string{"core", "git"}, "/c.json:1"},
+		"an empty list":          {`{"tools": []}`, key, nil, nil, "/c.json:1"},
+		"a text":                 {`{"tools": "system, core"}`, key, nil, []string{"core", "system"}, "/c.json:1"},
+		"off":                    {`{"tools": false}`, key, nil, nil, "/c.json:1"},
+		"on":                     {`{"tools": true}`, key, nil, []string{"core"}, "/c.json:1"},
+		"a variable over a file": {`{"tools": false}`, with("patch"), nil, []string{"patch"}, "environment OVERT_TOOLS"},
+		"a variable that is off": {`{}`, with("0"), nil, nil, "environment OVERT_TOOLS"},
+		"a flag over a variable": {`{}`, with("patch"), map[string][]string{"tools": {"git", "core,patch,git,system"}}, config.ToolSets(), "flag --tools"},
+		"the other flag":         {`{}`, with("patch"), map[string][]string{"tools": {"core", "false"}}, nil, "flag --no-tools"},
+	} {
+		c, err := config.Resolve(config.Sources{User: &config.Document{Path: "/c.json", Text: []byte(x.file)}, Env: env(x.env), Flags: x.flags})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if !slices.Equal(c.Tools, x.want) {
+			t.Errorf("%s: %q, want %q", name, c.Tools, x.want)
+		}
+		for _, s := range c.Settings {
+			if s.Key == config.Tools && s.Source.String() != x.from {
+				t.Errorf("%s: from %s, want %s", name, s.Source, x.from)
+			}
+		}
+	}
+	for name, x := range map[string]struct {
+		file  string
+		env   m
+		flags map[string][]string
+		usage bool
+	}{
+		"flag":     {`{}`, key, map[string][]string{"tools": {"core,web"}}, true},
+		"empty":    {`{}`, key, map[string][]string{"tools": {""}}, true},
+		"variable": {`{}`, with("core,,git"), nil, false},
+		"file":     {`{"tools": ["Core"]}`, key, nil, false},
+		"form":     {`{"tools": [1]}`, key, nil, false},
+	} {
+		_, err := config.Resolve(config.Sources{User: &config.Document{Path: "/c.json", Text: []byte(x.file)}, Env: env(x.env), Flags: x.flags})
+		e, ok := errors.AsType[*config.Error](err)
+		if !ok || e.OnCommandLine() != x.usage || !strings.Contains(e.Error(), "core, patch, git, system") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

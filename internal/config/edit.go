@@ -162,6 +162,12 @@ func (k Key) json(s Setting) (json.RawMessage, error) {
 			return nil, err
 		}
 		return json.Marshal(b)
+	case Names:
+		list, _ := k.names(s.Value)
+		if list == nil {
+			list = []string{}
+		}
+		return json.Marshal(list)
 	case Count:
 		n, err := strconv.Atoi(s.Value)
 		if err != nil {

@@ -230,6 +230,12 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 			return s, false
 		}
 		fits = fits && (key.Kind != Command || len(s.List) > 0 && s.List[0] != "")
+	case Names:
+		known := len(p.bad)
+		s.Value, fits = p.names(v, key, layer)
+		if len(p.bad) > known {
+			return s, false
+		}
 	default:
 		known := len(p.bad)
 		s.Value, fits = p.scalar(v, key)
@@ -251,6 +257,18 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 	return s, true
 }
 
+// names is the text of names, which are a list, or a text or truth value as elsewhere.
+func (p *parser) names(v hujson.Value, key Key, layer Layer) (string, bool) {
+	if _, ok := v.Value.(*hujson.Array); !ok {
+		return p.scalar(v, key)
+	}
+	list, _, ok := p.list(v, layer)
+	if ok && len(list) == 0 {
+		return "false", true
+	}
+	return strings.Join(list, ","), ok
+}
+
 // scalar is the text of a value of the JSON type that a key takes.
 func (p *parser) scalar(v hujson.Value, key Key) (string, bool) {
 	l, ok := v.Value.(hujson.Literal)
@@ -262,7 +280,7 @@ func (p *parser) scalar(v hujson.Value, key Key) (string, bool) {
 		return p.expand(v, text(v))
 	case kind == '0' && (key.Kind == Count || key.Kind == Number || key.Kind == Size || key.Kind == Duration && string(l) == "0"):
 		return string(l), true
-	case (kind == 't' || kind == 'f') && key.Kind == Bool:
+	case (kind == 't' || kind == 'f') && (key.Kind == Bool || key.Kind == Names):
 		return string(l), true
 	}
 	return "", false

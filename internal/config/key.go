@@ -53,6 +53,7 @@ const (
 	Size          // bytes, or "2GB"; 0 is no limit
 	List          // of texts; layers add to each other
 	Command       // a program and its arguments; configuration files only
+	Names         // some of Key.Choices, with commas between; false for none, true for the default
 )
 
 // Key is one setting.
@@ -66,7 +67,7 @@ type Key struct {
 	Max      float64
 	Secret   bool
 	FileOnly bool   // neither flag nor variable
-	Off      string // what the flag of a switch does that is on without it
+	Off      string // what the flag of a switch does that is on without it; of Names, what the flag for none does
 	Doc      string // one sentence for help, schema and reference
 }
 
@@ -81,6 +82,14 @@ func (k Key) Flag() string {
 	default:
 		return name
 	}
+}
+
+// OffFlag is the name of a second flag, a switch, by which names are none; "" if there is none.
+func (k Key) OffFlag() string {
+	if k.Kind != Names || k.Off == "" {
+		return ""
+	}
+	return "no-" + k.Flag()
 }
 
 // Variable is the environment variable that sets the key, "" if there is none.
@@ -103,7 +112,7 @@ func Keys() []Key {
 		{Name: Temperature, Kind: Number, Short: "t", Arg: "N", Max: 2, Doc: "the sampling temperature, 0 to 2; unset sends none"},
 		{Name: MaxTokens, Kind: Count, Arg: "N", Default: "0", Doc: "the most tokens of one answer; 0 sends none"},
 		{Name: Stream, Kind: Bool, Default: "true", Off: "ask for whole answers instead of streams", Doc: "whether answers are asked for as streams"},
-		{Name: Tools, Kind: Bool, Default: "true", Off: "give the model no tools", Doc: "whether the model gets tools"},
+		{Name: Tools, Kind: Names, Arg: "SET,…", Default: SetCore, Choices: ToolSets(), Off: "give the model no tools", Doc: "the sets of tools that the model gets"},
 		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
 		{Name: Allow, Kind: List, Arg: "RULE", Doc: "allow what a rule matches, as run_command(go test:*)"},
 		{Name: Deny, Kind: List, Arg: "RULE", Doc: "deny what a rule matches; stronger than allow"},
@@ -143,6 +152,17 @@ func lookup(name string) (Key, bool) {
 
 // Profiles lists the permission profiles.
 func Profiles() []string { return []string{"plan", "ask", "auto", "full"} }
+
+// Sets of tools. Those are set apart that not every task needs: each tool is paid for with every request.
+const (
+	SetCore   = "core"
+	SetPatch  = "patch"
+	SetGit    = "git"
+	SetSystem = "system"
+)
+
+// ToolSets lists the sets of tools, in the order in which a model is told of them.
+func ToolSets() []string { return []string{SetCore, SetPatch, SetGit, SetSystem} }
 
 // Protocols lists the protocols.
 func Protocols() []string { return []string{"openai-chat"} }

@@ -77,6 +77,9 @@ func (k Key) schema() *schema {
 		s.Type, s.AnyOf = "", []schema{{Const: &zero}, {Type: "string", Pattern: `^(0|[0-9]+d|([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+)$`}}
 	case Size:
 		s.Type, s.AnyOf = "", []schema{{Type: "integer", Minimum: &zero}, {Type: "string", Pattern: `^[0-9]+ *([KMGTkmgt]?[Bb])?$`}}
+	case Names:
+		one := "(" + strings.Join(k.Choices, "|") + ")"
+		s.Type, s.AnyOf = "", []schema{{Type: "array", Items: &schema{Type: "string", Enum: k.Choices}}, {Type: "boolean"}, {Type: "string", Pattern: "^(true|false|" + one + "(, *" + one + ")*)$"}}
 	case List, Command:
 		s.Type, s.Items = "array", &schema{Type: "string"}
 		if k.Kind == Command {

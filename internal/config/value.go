@@ -33,6 +33,8 @@ func (k Key) check(s Setting) *Error {
 		_, ok = ParseDuration(s.Value)
 	case Size:
 		_, ok = ParseSize(s.Value)
+	case Names:
+		_, ok = k.names(s.Value)
 	case Text:
 		ok = k.Name != BaseURL || s.Value == "" && s.Source.Layer == BuiltIn || origin(s.Value) != ""
 	default:
@@ -70,8 +72,29 @@ func Form(k Key) string {
 		return "a list of texts"
 	case Command:
 		return "a list: a program and its arguments"
+	case Names:
+		return "one or more of " + strings.Join(k.Choices, ", ") + ", with commas between, or false for none"
 	}
 	return "a text"
+}
+
+// names reads some of the choices, and gives them in the order of those, each once.
+func (k Key) names(s string) ([]string, bool) {
+	if b, err := strconv.ParseBool(s); err == nil {
+		if !b {
+			return nil, true
+		}
+		s = k.Default
+	}
+	var said []string
+	for name := range strings.SplitSeq(s, ",") {
+		name = strings.TrimSpace(name)
+		if !slices.Contains(k.Choices, name) {
+			return nil, false
+		}
+		said = append(said, name)
+	}
+	return slices.DeleteFunc(slices.Clone(k.Choices), func(name string) bool { return !slices.Contains(said, name) }), true
 }
 
 // ParseDuration reads a time: 0, or from a second to a hundred years, also in whole days ("30d").

@@ -1,7 +1,7 @@
-// Package builtin has the core tools: read_file, list_files, search_text, edit_file, write_file, run_command, read_output,
-// stop_job, update_plan.
+// Package builtin has the tools, in sets: core (read_file, list_files, search_text, edit_file, write_file, run_command,
+// read_output, stop_job, update_plan), and those that a person adds: patch, git, system.
 //
-// [Core] makes them for one task. They share a memory of what the model has read: a file that exists is overwritten
+// [Tools] makes them for one task. They share a memory of what the model has read: a file that exists is overwritten
 // only if it was read, and no change is made to one that is not as the model saw it. The memory is lost with the
 // process; edit_file then still works, since its old text must match.
 //
@@ -34,6 +34,8 @@ type Options struct {
 	Tree *workspace.Tree
 	// Shell is what the commands of the task share; whoever made it closes it.
 	Shell *shell.Session
+	// Env is the environment of the programs that tools other than run_command start.
+	Env []string
 	// Resume says, once, where an earlier process of the task left its shell, relative to the workspace or absolute, and
 	// whether it had one. nil: there was none.
 	Resume func(ctx context.Context) (dir string, had bool)
@@ -48,16 +50,51 @@ type Options struct {
 	Confine func() (*shell.Sandbox, error)
 }
 
-// Core gives the core tools of one task, in the order in which a model is told of them.
-func Core(o Options) []tool.Tool {
-	c := &core{tree: o.Tree, shell: o.Shell, resume: o.Resume, rules: o.Rules, output: o.Output, box: o.Confine, terminal: o.Terminal, seen: map[string]seen{}}
-	return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, stopJob{c}, updatePlan{c}}
+// Names of the sets.
+const (
+	SetCore   = "core"
+	SetPatch  = "patch"
+	SetGit    = "git"
+	SetSystem = "system"
+)
+
+// Sets lists the sets that there are, in the order in which a model is told of their tools.
+func Sets() []string { return []string{SetCore, SetPatch, SetGit, SetSystem} }
+
+// Core gives the core tools of one task.
+func Core(o Options) []tool.Tool { return Tools(o, SetCore) }
+
+// Tools gives the tools of some sets for one task, in the order in which a model is told of them. A set that does not exist has
+// none.
+func Tools(o Options, sets ...string) []tool.Tool {
+	c := &core{
+		tree: o.Tree, shell: o.Shell, env: o.Env, resume: o.Resume, rules: o.Rules, output: o.Output, box: o.Confine, terminal: o.Terminal,
+		seen: map[string]seen{},
+	}
+	var out []tool.Tool
+	for _, set := range Sets() {
+		if slices.Contains(sets, set) {
+			out = append(out, c.set(set)...)
+		}
+	}
+	return out
+}
+
+func (c *core) set(name string) []tool.Tool {
+	switch name {
+	case SetCore:
+		return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, stopJob{c}, updatePlan{c}}
+	case SetSystem:
+		return []tool.Tool{describeSystem{c}, statPath{c}, summarizeWorkspace{c}, readManyFiles{c}}
+	}
+	return nil
 }
 
 // core is what the tools of a task share.
 type core struct {
 	tree   *workspace.Tree
 	shell  *shell.Session
+	env    []string
 	rules  func() policy.Rules
 	output func(ctx context.Context, id string) (Kept, error)
 	box    func() (*shell.Sandbox, error)

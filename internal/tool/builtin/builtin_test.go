@@ -49,7 +49,7 @@ func setUp(t *testing.T, files map[string]string) *bench {
 // restart gives tools that remember nothing.
 func (b *bench) restart() {
 	b.tools = map[string]tool.Tool{}
-	for _, t := range builtin.Core(builtin.Options{Tree: b.tree, Shell: b.shell()}) {
+	for _, t := range builtin.Tools(builtin.Options{Tree: b.tree, Shell: b.shell(), Env: shell.Environ(os.Environ())}, builtin.Sets()...) {
 		b.tools[t.Spec().Name] = t
 	}
 }

@@ -16,12 +16,13 @@ import (
 // covers L210 L211 L213
 func TestNames(t *testing.T) {
 	form := regexp.MustCompile(`^[a-z]+(_[a-z]+)+$`) // so none is a command of the prompt or of the command line: those are one word
-	looks := []string{"read", "list", "search"}
-	verbs := slices.Concat(looks, []string{"edit", "write", "run", "stop", "update"})
+	looks := []string{"read", "list", "search", "describe", "stat", "summarize"}
+	verbs := slices.Concat(looks, []string{"edit", "write", "run", "stop", "update", "apply", "git"})
 	filler := []string{"get", "do", "the", "tool", "helper", "util", "data", "item", "my"}
 	typical := map[string]args{
 		"read_file": {"path": "f"}, "list_files": {}, "search_text": {"pattern": "x"}, "edit_file": {"path": "f", "old_string": "x", "new_string": "y"},
 		"write_file": {"path": "new", "content": "x"}, "run_command": {"command": "true"}, "read_output": {"id": "out_1-1"}, "stop_job": {"id": "job_1"}, "update_plan": {"items": []any{}},
+		"describe_system": {}, "stat_path": {"path": "f"}, "summarize_workspace": {}, "read_many_files": {"paths": []any{"f"}},
 	}
 	b := setUp(t, map[string]string{"f": "x\n"})
 	words, types := map[string]string{}, map[string]string{}

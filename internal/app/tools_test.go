@@ -1,0 +1,16 @@
+package app
+
+import (
+	"slices"
+	"testing"
+
+	"overt/internal/config"
+	"overt/internal/tool/builtin"
+)
+
+// TestToolSets: the sets that settings may name are those that there are.
+func TestToolSets(t *testing.T) {
+	if a, b := config.ToolSets(), builtin.Sets(); !slices.Equal(a, b) {
+		t.Errorf("settings name %q, the tools come in %q", a, b)
+	}
+}
