@@ -28,7 +28,8 @@ const (
 // Deny rules come first, then what the plan profile forbids, then ask rules, also where nobody can say whether one
 // covers a command. Below full, protected and secret paths ask unless an allow rule names exactly that path, or the
 // whole command that holds it; a command of grade low only reads, and what it reads is known, so its words do not count.
-// Then allow rules, which never cover a command of grade high, then the profile. A profile that is not known is taken
+// Then allow rules, which never cover a command of grade high, nor one that the shell makes another than its words say, then
+// the profile. A profile that is not known is taken
 // for ask.
 func Decide(r Rules, a Action) Decision {
 	if len(a.Effects) == 0 {
@@ -90,7 +91,8 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 	forbids := func(rule Rule) bool { return rule.forbids(tool, e) }
 	high := e.Kind == Run && risk.Grade == High
 	low := e.Kind == Run && risk.Grade == Low
-	allows := func(rule Rule) bool { return !high && rule.allows(tool, e) }
+	altered := e.Kind == Run && risk.Altered
+	allows := func(rule Rule) bool { return !high && !altered && rule.allows(tool, e) }
 
 	if rule, ok := find(Deny, forbids); ok {
 		return Decision{Verdict: Deny, Rule: rule.Text, Reasons: []string{ReasonDenyRule}}

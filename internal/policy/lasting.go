@@ -82,7 +82,7 @@ func definitions(text string) (map[string]*syntax.FuncDecl, bool) {
 func (g *grader) lasts(s Shell) {
 	defs, ok := definitions(s.Functions)
 	if !ok {
-		g.add(High, RiskUnseen)
+		g.alter(High, RiskUnseen)
 	}
 	g.lasting = defs
 	if _, ok := defs["command_not_found_handle"]; ok {
@@ -90,7 +90,7 @@ func (g *grader) lasts(s Shell) {
 	}
 	for name, text := range s.Aliases {
 		if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") != "" || keyword(name) || strings.HasSuffix(text, " ") || strings.HasSuffix(text, "\t") {
-			g.add(High, RiskUnseen) // the text is not what it looks like
+			g.alter(High, RiskUnseen) // the text is not what it looks like
 		}
 	}
 	g.aliases = s.Aliases
@@ -108,7 +108,7 @@ func (g *grader) lasts(s Shell) {
 	}
 	for _, o := range s.Options {
 		if !harmless(o) {
-			g.add(Medium, RiskVariable)
+			g.alter(Medium, RiskVariable)
 		}
 	}
 	for _, name := range s.Set {
@@ -116,7 +116,7 @@ func (g *grader) lasts(s Shell) {
 		case name == "PATH":
 			g.search(s.Vars[name], s.Path)
 		case slices.Contains([]string{"CDPATH", "GLOBIGNORE", "BASH_ENV", "ENV", "PS4", "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS", "BASH_COMPAT", "EXECIGNORE", "HOME", "BASH_XTRACEFD"}, name):
-			g.add(Medium, RiskVariable)
+			g.alter(Medium, RiskVariable)
 		case special(name):
 			g.inherited = append(g.inherited, name)
 		}
@@ -128,7 +128,7 @@ func (g *grader) search(now, start string) {
 	known := strings.Split(start, ":")
 	for dir := range strings.SplitSeq(now, ":") {
 		if dir == "" && now != "" || dir != "" && !slices.Contains(known, dir) && !systemFolder(path.Clean(dir)) {
-			g.add(Medium, RiskVariable)
+			g.alter(Medium, RiskVariable)
 			return
 		}
 	}
@@ -161,6 +161,7 @@ func (g *grader) invoke(name string) {
 	if !ok || slices.Contains(g.making, mark) {
 		return
 	}
+	g.risk.Altered = true
 	g.making = append(g.making, mark)
 	g.function(f)
 	g.making = g.making[:len(g.making)-1]
@@ -179,7 +180,7 @@ func (g *grader) alias(c *syntax.CallExpr) {
 	if !ok || slices.Contains(g.making, mark) {
 		return
 	}
-	g.add(Medium, RiskVariable)
+	g.alter(Medium, RiskVariable)
 	var b strings.Builder
 	b.WriteString(text)
 	printer := syntax.NewPrinter(syntax.SingleLine(true))
@@ -196,10 +197,16 @@ func (g *grader) alias(c *syntax.CallExpr) {
 	g.at.dirs = append(slices.Clip(g.at.dirs), "?")
 }
 
+// alter notes that the command is another one than its words say.
+func (g *grader) alter(grade Grade, reason string) {
+	g.risk.Altered = true
+	g.add(grade, reason)
+}
+
 // obeys grades a program that reads variables which the shell has set before.
 func (g *grader) obeys(program string) {
 	if slices.ContainsFunc(g.inherited, func(name string) bool { return readBy(name, program) }) {
-		g.add(Medium, RiskVariable)
+		g.alter(Medium, RiskVariable)
 	}
 }
 

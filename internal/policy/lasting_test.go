@@ -68,3 +68,41 @@ func TestOnlyFunctions(t *testing.T) {
 		}
 	}
 }
+
+// TestAltered: what an allow rule names is the program, not what an earlier command has put in its place.
+func TestAltered(t *testing.T) {
+	gofmt, err := policy.ParseRule(policy.Allow, "run_command(gofmt:*)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := policy.ParseRule(policy.Allow, "run_command(gofmt -l .)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/usr/bin:/bin"
+	for name, tt := range map[string]struct {
+		shell policy.Shell
+		runs  bool
+	}{
+		"fresh":                        {policy.Shell{Path: path}, true},
+		"another function":             {policy.Shell{Path: path, Functions: "f () \n{ \n    ./evil\n}\n"}, true},
+		"a plain variable":             {policy.Shell{Path: path, Vars: map[string]string{"A": "1"}, Set: []string{"A"}}, true},
+		"system folders":               {policy.Shell{Path: path, Vars: map[string]string{"PATH": "/bin:/usr/bin"}, Set: []string{"PATH"}}, true},
+		"a function":                   {policy.Shell{Path: path, Functions: "gofmt () \n{ \n    ./evil\n}\n"}, false},
+		"a function that runs nothing": {policy.Shell{Path: path, Functions: "gofmt () \n{ \n    true\n}\n"}, false},
+		"an alias":                     {policy.Shell{Path: path, Aliases: map[string]string{"gofmt": "./evil"}, Options: []string{"expand_aliases"}}, false},
+		"PATH":                         {policy.Shell{Path: path, Vars: map[string]string{"PATH": "/w/b:/usr/bin"}, Set: []string{"PATH"}}, false},
+		"a variable it obeys":          {policy.Shell{Path: path, Vars: map[string]string{"GOFLAGS": "-toolexec=./evil"}, Set: []string{"GOFLAGS"}}, false},
+	} {
+		r := policy.CommandIn("gofmt -l .", tt.shell, files{})
+		a := policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: "gofmt -l ."}}, Risk: &r}
+		for _, rule := range []policy.Rule{gofmt, whole} {
+			for _, p := range []policy.Profile{policy.AskFirst, policy.Auto} {
+				d := policy.Decide(policy.Rules{Profile: p, List: []policy.Rule{rule}, Sandbox: true}, a)
+				if runs := d.Verdict == policy.Allow && d.Rule != ""; runs != tt.runs {
+					t.Errorf("%s: %s under %s: %+v", name, rule.Text, p, d)
+				}
+			}
+		}
+	}
+}

@@ -86,6 +86,9 @@ type Risk struct {
 	Grade   Grade
 	Effects []Touch
 	Reasons []string // codes; package i18n has the sentences
+	// Altered says that what the shell has from before makes the command another one than its words say: a function or an
+	// alias, PATH, a variable or option that it obeys. No rule that allows the words means it then.
+	Altered bool
 }
 
 // Raise gives the risk with a grade that the model gave itself, which can only raise it.
