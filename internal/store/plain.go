@@ -9,8 +9,26 @@ import (
 	"syscall"
 )
 
-// errNotPlain says that a pipe, a device or a folder stands where a file is expected: to open or read it might never end.
-var errNotPlain = errors.New("no plain file; move it away")
+// errNotPlain is what every *[NotPlainError] is.
+var errNotPlain = errors.New("no plain file")
+
+// NotPlainError says that a pipe, a device or a folder stands where a file is expected: to open or read it might never end. Or it is a
+// link that leads nowhere: what would be made by it would be made elsewhere.
+type NotPlainError struct {
+	Path string
+	To   string // where the link leads; "": it is none
+}
+
+// Error implements error.
+func (e *NotPlainError) Error() string {
+	if e.To != "" {
+		return fmt.Sprintf("%s is a link to %s, which is not there; put that back, or move the link away", e.Path, e.To)
+	}
+	return e.Path + " is no plain file; move it away"
+}
+
+// Unwrap gives the kind of the error.
+func (e *NotPlainError) Unwrap() error { return errNotPlain }
 
 // plain looks at a database, to which a link may lead, and at what SQLite would open beside it.
 func plain(path string) (fs.FileInfo, error) { return regular(path, os.Stat) }
@@ -21,12 +39,17 @@ func plainHere(path string) (fs.FileInfo, error) { return regular(path, os.Lstat
 func regular(path string, stat func(string) (fs.FileInfo, error)) (info fs.FileInfo, err error) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} {
 		if beside, err := os.Lstat(path + suffix); err == nil && !beside.Mode().IsRegular() {
-			return nil, fmt.Errorf("%s is %w", path+suffix, errNotPlain)
+			return nil, &NotPlainError{Path: path + suffix}
 		}
 	}
 	info, err = stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %w", path, errNotPlain)
+		return nil, &NotPlainError{Path: path}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		if to, link := os.Readlink(path); link == nil {
+			return nil, &NotPlainError{path, to}
+		}
 	}
 	return info, err
 }
@@ -39,14 +62,14 @@ func openPlain(path string) (*os.File, error) {
 		return nil, err
 	}
 	if !was.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is %w", path, errNotPlain)
+		return nil, &NotPlainError{Path: path}
 	}
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
 	if is, err := f.Stat(); err != nil || !os.SameFile(was, is) {
-		return nil, errors.Join(fmt.Errorf("%s is %w", path, errNotPlain), f.Close())
+		return nil, errors.Join(&NotPlainError{Path: path}, f.Close())
 	}
 	return f, nil
 }
