@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // journal says that a restore has begun to move files. While it is there, nobody opens the record; whoever restores again
@@ -21,6 +22,7 @@ type journal struct {
 
 	Files  []ManifestFile `json:"files"`  // what comes in, as it was checked
 	Before []string       `json:"before"` // files that were there
+	Placed []string       `json:"placed"` // files that took their place, or are just about to
 }
 
 // UnreadJournalError says that it can't be known how far a restore came.
@@ -113,14 +115,46 @@ func (j *journal) whole(dir string) error {
 	return nil
 }
 
-// undo makes the record what it was before; each step may have been done before.
+// BeforeGoneError says that a record can't be made what it was before a restore, because files of it are gone. Nothing was moved.
+type BeforeGoneError struct {
+	Names   []string
+	Aside   string // where they were
+	Journal string
+	From    string // the backup
+}
+
+// Error implements error.
+func (e *BeforeGoneError) Error() string {
+	return fmt.Sprintf("%s of before is gone from %s; put it back there and try again with overt db restore, or move %s away and restore a backup: overt db restore BACKUP (it was %s)",
+		strings.Join(e.Names, ", "), e.Aside, e.Journal, e.From)
+}
+
+// undo makes the record what it was before; each step may have been done before. Nothing is moved, and the error is a
+// *[BeforeGoneError], where a file of before is neither in place nor set aside.
 func (j *journal) undo(dir string) error {
 	in := filepath.Join(dir, incomingSpace)
 	if err := os.MkdirAll(in, 0o700); err != nil {
 		return err
 	}
+	there := func(parts ...string) bool {
+		_, err := os.Lstat(filepath.Join(parts...))
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	// What has left its space without taking its place is only gone.
+	placed := func(name string) bool {
+		return slices.Contains(j.In, name) && !there(in, name) && (slices.Contains(j.Placed, name) || !slices.Contains(j.Before, name))
+	}
+	lost := &BeforeGoneError{Aside: j.Aside, Journal: filepath.Join(dir, journalFile), From: j.From}
 	for _, name := range j.Out {
-		if slices.Contains(j.In, name) && !slices.Contains(j.Before, name) {
+		if slices.Contains(j.Before, name) && !there(j.Aside, name) && (placed(name) || !there(dir, name)) {
+			lost.Names = append(lost.Names, name)
+		}
+	}
+	if len(lost.Names) > 0 {
+		return lost
+	}
+	for _, name := range j.Out {
+		if placed(name) { // back to its space first: so a file that is in place afterwards is one of before
 			if err := os.Rename(filepath.Join(dir, name), filepath.Join(in, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return err
 			}
@@ -131,6 +165,7 @@ func (j *journal) undo(dir string) error {
 			}
 		}
 	}
+	// The note goes before the space: by what is in it, it is known what is in place.
 	if err := errors.Join(syncFolder(dir), os.Remove(filepath.Join(dir, journalFile))); err != nil {
 		return err
 	}
@@ -154,8 +189,8 @@ func moveBack(from, to string) error {
 	return os.Rename(from, to)
 }
 
-// leftover is the folder of a restore that died before it moved anything, which nobody needs; "": there is none. Only who has the
-// lease may remove it.
+// leftover is what a restore was bringing in of which no note is left, so that it can't go on and nobody needs it; "": there is none.
+// What it changed before is not known. Only who has the lease may remove it.
 func leftover(dir string) string {
 	in := filepath.Join(dir, incomingSpace)
 	if _, err := os.Lstat(in); err != nil {
@@ -198,7 +233,13 @@ func (j *journal) finish(dir string) error {
 		}
 		var err error
 		if comes {
-			err = os.Rename(filepath.Join(in, name), filepath.Join(dir, name))
+			if !slices.Contains(j.Placed, name) {
+				j.Placed = append(j.Placed, name)
+				err = j.write(dir)
+			}
+			if err == nil {
+				err = os.Rename(filepath.Join(in, name), filepath.Join(dir, name))
+			}
 		} else {
 			err = moveAside(filepath.Join(dir, name), j.Aside)
 		}
@@ -209,11 +250,12 @@ func (j *journal) finish(dir string) error {
 			return err
 		}
 	}
-	if err := os.Remove(filepath.Join(dir, journalFile)); err != nil {
+	// The note goes last: what is left without one is not of a restore that came to its end.
+	if err := errors.Join(os.RemoveAll(in), syncFolder(dir), os.Remove(filepath.Join(dir, journalFile))); err != nil {
 		return err
 	}
 	os.Remove(filepath.Join(dir, asideFolder)) // where nothing was moved to it
-	return errors.Join(os.RemoveAll(in), syncFolder(dir))
+	return syncFolder(dir)
 }
 
 // linkAside gives a file, if it is there, a second name in a folder, or moves it where a file can't have two.

@@ -45,6 +45,7 @@ func stopped(t *testing.T, moved int) (dir string, b store.Saved, before, want a
 	}
 	names, aside, in := []string{"overt.db", "captures.db"}, filepath.Join(dir, "aside", "20300101T000000Z"), filepath.Join(dir, ".incoming")
 	var list []file
+	placed := names[:moved]
 	for i, name := range names {
 		data, err := os.ReadFile(filepath.Join(b.Path, name))
 		err = errors.Join(err, os.MkdirAll(in, 0o700), os.MkdirAll(aside, 0o700), os.WriteFile(filepath.Join(in, name), data, 0o600))
@@ -57,7 +58,7 @@ func stopped(t *testing.T, moved int) (dir string, b store.Saved, before, want a
 		sum := sha256.Sum256(data)
 		list = append(list, file{name, len(data), hex.EncodeToString(sum[:])})
 	}
-	text, err := json.Marshal(map[string]any{"from": b.Path, "aside": aside, "in": names, "out": names, "files": list, "before": names})
+	text, err := json.Marshal(map[string]any{"from": b.Path, "aside": aside, "in": names, "out": names, "files": list, "before": names, "placed": placed})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "restoring.json"), text, 0o600)
 	}
@@ -144,6 +145,49 @@ func TestFinishNothingBefore(t *testing.T) {
 	}
 	if got := entries(t, dir); slices.Contains(got, "overt.db") || !slices.Contains(got, "captures.db") || slices.Contains(got, "restoring.json") {
 		t.Errorf("left: %q", got)
+	}
+}
+
+// TestBeforeIsGone: where a file of before is neither in place nor set aside, nobody says that the record is what it was: it is named,
+// nothing is moved, and the note stays.
+func TestBeforeIsGone(t *testing.T) {
+	t.Parallel()
+	for moved := 1; moved <= 2; moved++ {
+		dir, b, _, want := stopped(t, moved)
+		last := filepath.Join(dir, "overt.db")
+		err := errors.Join(os.Rename(filepath.Join(dir, "aside", "20300101T000000Z"), filepath.Join(dir, "elsewhere")), os.Truncate(last, 5000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := databases(t, dir)
+		for range 2 {
+			var gone *store.BeforeGoneError
+			_, err := store.Restore(t.Context(), dir, "", false)
+			if !errors.As(err, &gone) || !slices.Equal(gone.Names, []string{"overt.db", "captures.db"}[:moved]) || strings.Contains(err.Error(), "was made what it was") || !strings.Contains(err.Error(), gone.Aside) {
+				t.Errorf("%d moved: %v", moved, err)
+			}
+			if after := databases(t, dir); !reflect.DeepEqual(before, after) {
+				t.Errorf("%d moved: something was moved", moved)
+			}
+			if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil {
+				t.Errorf("%d moved: it was opened", moved)
+			}
+		}
+		// Both ways on that it names lead on.
+		if moved == 1 {
+			if err := os.Rename(filepath.Join(dir, "elsewhere"), filepath.Join(dir, "aside", "20300101T000000Z")); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Restore(t.Context(), dir, "", false); err == nil || !strings.Contains(err.Error(), "so the record was made what it was before") {
+				t.Errorf("put back: %v", err)
+			}
+		} else if err := os.Rename(filepath.Join(dir, "restoring.json"), filepath.Join(dir, "old.json")); err != nil {
+			t.Fatal(err)
+		}
+		mustRestore(t, dir, b.Path, false)
+		if got, err := content(t, dir); err != nil || !reflect.DeepEqual(any(got), want) {
+			t.Errorf("it is not the new one: %v", err)
+		}
 	}
 }
 

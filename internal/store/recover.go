@@ -19,7 +19,7 @@ const (
 // batch: an outcome for every tool call without one (interrupted if it was started, skipped if not), call.failed of class
 // "interrupted" for a call to the model that was under way, void for an open question, and run.interrupted.
 //
-// What a restore that died before it moved anything was bringing in is removed.
+// What a restore was bringing in that can't go on is removed.
 //
 // Before the batch, end is called with the recorded process group of each tool call that was started; it ends what is
 // still alive of the group and tells whether anything was.

@@ -175,8 +175,8 @@ func PruneBackups(dir string, keep int, dry bool) ([]Saved, error) {
 	return gone, nil
 }
 
-// PruneAside removes what restores and new beginnings have set aside in a record's folder, and what a restore left that died before it
-// moved anything, and says which folders. With dry it only says
+// PruneAside removes what restores and new beginnings have set aside in a record's folder, and what a restore left that can't go
+// on, and says which folders. With dry it only says
 // so. The caller holds the lease.
 func PruneAside(dir string, dry bool) (gone []string, err error) {
 	parent := filepath.Join(dir, asideFolder)
