@@ -285,7 +285,7 @@ func TestUnreadRestore(t *testing.T) {
 	if err := os.Mkdir(in, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "a restore that changed nothing left "+in) {
+	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "a restore that was cut short left "+in) {
 		t.Errorf("status says %q", r.out)
 	}
 	if r := p.run("db", "prune", "--aside").want(t, 0); !strings.Contains(r.out, in) || exists(in) {

@@ -8,8 +8,6 @@ package app
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -85,14 +83,7 @@ func (r *Record) Close() error { return r.store.Close() }
 
 // folder is where the record of a workspace lives below the state folder.
 func folder(state, root string) string {
-	sum := sha256.Sum256([]byte(root))
-	name := strings.Map(func(r rune) rune {
-		if r == '.' || r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' {
-			return r
-		}
-		return '-'
-	}, filepath.Base(root))
-	return filepath.Join(state, "workspaces", name[:min(len(name), 40)]+"-"+hex.EncodeToString(sum[:6]))
+	return filepath.Join(state, "workspaces", store.Name(root))
 }
 
 // ErrNoRecord says that nothing was ever recorded for a workspace.

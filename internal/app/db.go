@@ -73,7 +73,7 @@ func existing(ctx context.Context, o store.Options, env func(string) (string, bo
 
 // Other is the workspace that a record is of, by what its facts say, where that is another one; else "".
 func (d *DB) Other(root string) string {
-	if root == d.root {
+	if root == "" || store.IsRoot(root, d.root) {
 		return ""
 	}
 	return root
@@ -107,8 +107,14 @@ func (a *App) sayLost(ctx context.Context) error {
 	if n := a.store.LostExchanges(); n > 0 {
 		say("db.captures.lost", n)
 	}
+	if err := a.store.MissFiles(ctx); err != nil {
+		return err
+	}
+	if n := a.store.LostChanges(); n > 0 {
+		say("db.files.lost", n)
+	}
 	root, err := a.store.Root(ctx)
-	if err == nil && root != "" && root != a.o.Root {
+	if err == nil && root != "" && !store.IsRoot(root, a.o.Root) {
 		say("db.other", root)
 	}
 	return err
@@ -119,6 +125,9 @@ var ErrNotRestoring = store.ErrNotRestoring
 
 // ErrNotRebuildable says that more is wrong with a record than what can be made anew.
 var ErrNotRebuildable = errors.New("more than the tables that are made from the facts is damaged, so they were not rebuilt")
+
+// ErrForeignRecord says that overt.db is of another workspace.
+var ErrForeignRecord = errors.New("overt.db is of another workspace, so the tables were not rebuilt; move it away, or restore a backup over it (overt db status lists them)")
 
 // ErrForeignFile says that captures.db is not of the record.
 var ErrForeignFile = errors.New("captures.db is not of this record, so the tables were not rebuilt; move it away and try again (exchanges of before are then missing)")
@@ -134,17 +143,22 @@ type DBRebuilt struct {
 }
 
 // Rebuild checks the record, and makes the tables of tasks, runs, calls and queued inputs anew where they are not what the
-// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong, [ErrNewerRecord], or [ErrForeignFile].
+// facts say: under the lease, after a backup. The error is [ErrNotRebuildable] where more is wrong, [ErrNewerRecord], [ErrForeignRecord], or
+// [ErrForeignFile]. What is wrong with files.db, which is not made from facts, is only told.
 func (d *DB) Rebuild(ctx context.Context) (out DBRebuilt, err error) {
-	if out.Found, err = d.Check(ctx); err != nil || out.Found.OK() {
+	if out.Found, err = d.Check(ctx); err != nil {
 		return out, err
 	}
-	switch {
-	case out.Found.Newer():
+	switch record := out.Found.Record(); {
+	case record.OK():
+		return out, nil
+	case record.Newer():
 		return out, ErrNewerRecord
-	case out.Found.Strangers():
+	case record.StrangeFacts():
+		return out, ErrForeignRecord
+	case record.Strangers():
 		return out, ErrForeignFile
-	case !out.Found.Rebuildable():
+	case !record.Rebuildable():
 		return out, ErrNotRebuildable
 	}
 	err = d.leased(ctx, "rebuild", func(s *store.Store, l *store.Lease) error {

@@ -201,6 +201,9 @@ func (d *doctor) databases(ctx context.Context, f *findings, dir string) {
 		for _, g := range seen.Files {
 			f.database(g, seen.Holder)
 		}
+		if seen.Changes > 0 {
+			f.warn("doctor.files.lost", int(seen.Changes)).next("doctor.files.lost.next")
+		}
 	}
 	switch holder := seen.Holder; {
 	case err != nil:
@@ -254,6 +257,7 @@ func (f *findings) database(g store.Glanced, holder *store.HeldError) {
 	if pid == 0 && holder != nil {
 		pid = holder.PID
 	}
+	states := filepath.Base(g.Path) == "files.db"
 	switch g.State {
 	case store.Fine:
 		f.ok("doctor.database", g.Path, g.Form)
@@ -264,13 +268,21 @@ func (f *findings) database(g store.Glanced, holder *store.HeldError) {
 	case store.Newer:
 		f.problem("doctor.database.newer", g.Path, g.Newer).next("doctor.database.newer.next")
 	case store.Foreign:
-		if g.Err != nil {
+		switch {
+		case g.Err != nil && filepath.Base(g.Path) == "overt.db":
+			f.problem("doctor.database.stranger", g.Path).next("doctor.database.strange.next")
+		case g.Err != nil:
 			f.problem("doctor.database.stranger", g.Path).next("doctor.database.stranger.next")
-			return
+		default:
+			f.problem("doctor.database.foreign", g.Path).next("doctor.database.foreign.next")
 		}
-		f.problem("doctor.database.foreign", g.Path).next("doctor.database.foreign.next")
 	case store.Damaged:
-		f.problem("doctor.database.damaged", g.Path, g.Err).next("doctor.database.damaged.next")
+		c := f.problem("doctor.database.damaged", g.Path, g.Err)
+		if states {
+			c.next("doctor.files.next")
+		} else {
+			c.next("doctor.database.damaged.next")
+		}
 	case store.Locked:
 		c := f.problem("doctor.database.locked", g.Path, int(stepTime.Seconds()))
 		if pid != 0 {
@@ -281,6 +293,14 @@ func (f *findings) database(g store.Glanced, holder *store.HeldError) {
 	case store.Undecided:
 		f.unknown("doctor.database.late", g.Path)
 	default:
-		f.problem("doctor.database.unread", g.Path, g.Err).next("doctor.database.unread.next", g.Path)
+		c := f.problem("doctor.database.unread", g.Path, g.Err)
+		switch link, is := errors.AsType[*store.NotPlainError](g.Err); {
+		case is && link.To != "":
+			c.next("doctor.database.link.next")
+		case is:
+			c.next("doctor.database.foreign.next")
+		default:
+			c.next("doctor.database.unread.next", g.Path)
+		}
 	}
 }

@@ -63,8 +63,26 @@ func (t *Tasks) PreviewUndo(ctx context.Context, task string, w checkpoint.Wish,
 		return nil, nil, err
 	}
 	plan, err := t.keeper.Preview(ctx, targets, force)
-	return plan, targets, err
+	return plan, targets, t.went(ctx, err, targets)
 }
+
+// ErrFilesLost says that what a change was is not kept because files.db was lost.
+var ErrFilesLost = errors.New("what this change was is lost with the files.db that was here, which was removed or emptied, so it can't be undone")
+
+// went tells, of changes that are not kept, what was pruned from what was lost.
+func (t *Tasks) went(ctx context.Context, err error, targets []string) error {
+	if !errors.Is(err, checkpoint.ErrPruned) {
+		return err
+	}
+	lost, look := t.store.FilesWent(ctx, targets)
+	if look == nil && lost {
+		return ErrFilesLost
+	}
+	return errors.Join(err, look)
+}
+
+// LostChanges is how many changes can't be undone because files.db was found gone or empty just now.
+func (t *Tasks) LostChanges() int64 { return t.store.LostChanges() }
 
 // Undo takes changes of a task back, under the lease.
 func (t *Tasks) Undo(ctx context.Context, task string, w checkpoint.Wish, force bool) (done checkpoint.Result, err error) {
@@ -90,9 +108,9 @@ func (u *undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	if err != nil {
 		return err
 	}
-	return checkpoint.Undo{
+	return u.t.went(ctx, checkpoint.Undo{
 		Keeper: u.t.keeper, ID: newID("chk_"), Targets: targets, Redo: u.wish.Redo, Force: u.force, Done: u.done,
-	}.Apply(ctx, s, log)
+	}.Apply(ctx, s, log), targets)
 }
 
 func (t *Tasks) targets(ctx context.Context, task string, w checkpoint.Wish) ([]string, error) {
@@ -163,8 +181,8 @@ func pruneFiles(ctx context.Context, s *store.Store, o DBPrune) (store.FilesPrun
 	if o.FilesOlder != 0 {
 		before = time.Now().Add(-o.FilesOlder)
 	}
-	files, err := s.Files(ctx)
-	if err != nil {
+	files, err := s.ExistingFiles(ctx)
+	if err != nil || files == nil {
 		return store.FilesPruned{}, err
 	}
 	return files.Prune(ctx, before, o.FilesMax, o.DryRun)

@@ -102,7 +102,7 @@ func dbStatusJSON(st *app.DBStatus) any {
 		Root      string       `json:"root"`      // the workspace that last worked in it
 		Restoring string       `json:"restoring"` // the backup whose restoring was interrupted
 		Unread    string       `json:"unread"`    // why it is not known how far a restore came
-		Incoming  string       `json:"incoming"`  // the folder that a restore left which changed nothing
+		Incoming  string       `json:"incoming"`  // the folder that a restore left which can't go on
 	}{Dir: st.Dir, Files: st.Files, Backups: []dbSaved{}, Root: st.Root, Restoring: st.Restoring, Incoming: st.Incoming}
 	if st.Unread != nil {
 		out.Unread = st.Unread.Error()
@@ -126,7 +126,7 @@ func (p *program) showDB(db *app.DB, st *app.DBStatus) error {
 			line("db.file.unread", f.Name, i18n.Number(f.Bytes), f.Problem)
 			continue
 		case f.Lost != nil && *f.Lost > 0:
-			p.lost(*f.Lost)
+			p.lost(f.Name, *f.Lost)
 		case !f.Present:
 			line("db.file.absent", f.Name)
 			if f.Problem != "" {
@@ -194,8 +194,14 @@ func (p *program) other(root string) {
 	}
 }
 
-// lost says that a captures.db was lost, in the words that a task has for it.
-func (p *program) lost(n int64) { fmt.Fprintln(p.Out, p.say.Say("db.captures.lost", n)) }
+// lost says that a captures.db or files.db was lost, in the words that a task has for it.
+func (p *program) lost(file string, n int64) {
+	code := "db.captures.lost"
+	if file == "files.db" {
+		code = "db.files.lost"
+	}
+	fmt.Fprintln(p.Out, p.say.Say(code, n))
+}
 
 // pruned says how many exchanges the facts name whose bytes are gone from a captures.db that is there.
 func (p *program) pruned(n int64) {
@@ -274,12 +280,12 @@ func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 				n++
 			}
 		}
-		captures := r.Lost > 0 && f.Name == "captures.db"
-		if captures {
-			p.lost(r.Lost)
+		lost := map[string]int64{"captures.db": r.Lost, "files.db": r.LostChanges}[f.Name]
+		if lost > 0 {
+			p.lost(f.Name, lost)
 		}
 		switch {
-		case captures && f.Rows == 0: // all is said
+		case lost > 0 && f.Rows == 0: // all is said
 		case !f.Present && n == 0:
 			fmt.Fprintln(p.Out, p.say.Say("db.file.absent", f.Name))
 		case n == 0 && f.Older:
@@ -301,21 +307,38 @@ func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 	if r.More > 0 {
 		fmt.Fprintln(p.Out, p.say.Say("db.check.more", r.More))
 	}
-	next := "db.check.damaged"
-	switch {
-	case r.Gone(): // the problem says what to do
-		return nil
-	case r.Newer():
-		next = "db.check.newer"
-	case r.Rebuildable():
-		next = "db.check.derived"
-	case r.Strangers():
-		next = "db.check.stranger"
-	case !db.HasBackup():
-		next = "db.check.no_backup"
+	if next := nextOfRecord(db, r.Record()); next != "" {
+		fmt.Fprintln(p.Err, p.say.Say(next))
 	}
-	fmt.Fprintln(p.Err, p.say.Say(next))
+	switch states := r.States(); {
+	case states.OK():
+	case states.Newer():
+		fmt.Fprintln(p.Err, p.say.Say("db.check.files.newer"))
+	default:
+		fmt.Fprintln(p.Err, p.say.Say("db.check.files"))
+	}
 	return nil
+}
+
+// nextOfRecord says what to do about a record that is damaged; "": nothing, or a problem says it.
+func nextOfRecord(db *app.DB, r *app.DBReport) string {
+	switch {
+	case r.OK(), r.Gone():
+		return ""
+	case r.Newer():
+		return "db.check.newer"
+	case r.Rebuildable():
+		return "db.check.derived"
+	case r.StrangeFacts():
+		return "db.check.strange"
+	case r.Strangers():
+		return "db.check.stranger"
+	case db.HasBackup():
+		return "db.check.damaged"
+	case r.Captures():
+		return "db.check.captures"
+	}
+	return "db.check.no_backup"
 }
 
 // problemLine is a problem in one line, harmless on a terminal: where, then what. A damaged file may say anything.
@@ -332,7 +355,7 @@ func (p *program) rebuildDB(cmd *cobra.Command, db *app.DB, asJSON bool) error {
 	switch {
 	case errors.Is(err, app.ErrNoRecord):
 		return p.nothing(asJSON)
-	case errors.Is(err, app.ErrNotRebuildable), errors.Is(err, app.ErrForeignFile), errors.Is(err, app.ErrNewerRecord):
+	case errors.Is(err, app.ErrNotRebuildable), errors.Is(err, app.ErrForeignFile), errors.Is(err, app.ErrForeignRecord), errors.Is(err, app.ErrNewerRecord):
 		if !asJSON {
 			p.showReport(db, done.Found)
 		}

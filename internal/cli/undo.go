@@ -78,6 +78,9 @@ func (p *program) undo(cmd *cobra.Command, args []string, o undoFlags) error {
 		default:
 			err = p.doUndo(ctx, tasks, t, o)
 		}
+		if n := tasks.LostChanges(); n > 0 {
+			fmt.Fprintln(p.Err, p.say.Say("db.files.lost", n))
+		}
 		return p.explainUndo(err, t, o)
 	})
 }
@@ -248,6 +251,8 @@ func (p *program) explainUndo(err error, t trace.Task, o undoFlags) error {
 		return said(statusFailed, "undo.unknown.hint", "undo.nothing", t.ID)
 	case errors.Is(err, checkpoint.ErrNoRedo):
 		return said(statusFailed, "undo.unknown.hint", "undo.nothing.redo", t.ID)
+	case errors.Is(err, app.ErrFilesLost):
+		return said(statusFailed, "", "undo.lost")
 	case errors.Is(err, checkpoint.ErrPruned):
 		return said(statusFailed, "undo.pruned.hint", "undo.pruned")
 	case errors.As(err, &none):

@@ -66,7 +66,7 @@ type BackupError struct{ Problem Problem }
 func (e *BackupError) Error() string {
 	switch e.Problem.Code {
 	case ProblemStranger:
-		return e.Problem.File + " " + strangersText
+		return e.Problem.File + strings.TrimPrefix(e.Problem.Detail, "it")
 	case ProblemNewer:
 		return (&NewerError{e.Problem.File, e.Problem.Row}).Error()
 	}
@@ -192,7 +192,7 @@ func copyDatabase(ctx context.Context, from, to string) error {
 
 // fill checks the files of a backup that is being made, and describes them.
 func (m *Manifest) fill(ctx context.Context, dir string, depth int) error {
-	report, err := check(ctx, dir, depth)
+	report, err := check(ctx, dir, m.Record, depth)
 	switch {
 	case errors.Is(err, fs.ErrNotExist), err == nil && !report.Files[0].Present:
 		return &AbsentError{filepath.Join(dir, factsFile)}

@@ -28,7 +28,7 @@ func Check(ctx context.Context, dir string) (*Report, error) {
 	if err := unrestored(dir); err != nil {
 		return nil, err
 	}
-	r, err := check(ctx, dir, checkAll)
+	r, err := check(ctx, dir, filepath.Base(dir), checkAll)
 	if err != nil || r.Files[0].Present {
 		return r, err
 	}
@@ -46,14 +46,15 @@ const (
 	checkAll
 )
 
-func check(ctx context.Context, dir string, depth int) (*Report, error) {
+// check checks the files in a folder, which are of the record of a name.
+func check(ctx context.Context, dir, name string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
-	sent, named := map[string]event.Exchange{}, map[string]event.Seq{}
+	sent, named, changes := map[string]event.Exchange{}, map[string]event.Seq{}, map[string]event.Seq{}
 	var last *checking // captures.db
-	emptyFacts, ids := false, map[string]int64{}
+	emptyFacts, strange, ids := false, false, map[string]int64{}
 	for _, file := range recordFiles() {
-		c := &checking{ctx: ctx, file: file, sent: sent, named: named, kept: map[string]bool{}, depth: depth}
+		c := &checking{ctx: ctx, file: file, sent: sent, named: named, changes: changes, kept: map[string]bool{}, depth: depth}
 		path := filepath.Join(dir, file.name)
 		_, err := plain(path)
 		switch {
@@ -69,7 +70,12 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 			return nil, err
 		}
 		if ids[file.name] = c.id; strangers(ids[factsFile], ids[capturesFile]) {
-			c.problems = append([]Problem{{Code: ProblemStranger, File: file.name, Detail: "it " + strangersText}}, c.problems...)
+			if elsewhere(name, out.Root) {
+				out.Problems = append([]Problem{{Code: ProblemStranger, File: factsFile, Detail: "it " + strangeFacts(out.Root)}}, out.Problems...)
+				strange = true
+			} else {
+				c.problems = append([]Problem{{Code: ProblemStranger, File: file.name, Detail: "it " + strangersText}}, c.problems...)
+			}
 		}
 		c.is.Name = file.name
 		emptyFacts = emptyFacts || err == nil && !c.is.Present && file.name == factsFile
@@ -84,7 +90,7 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 	if !out.Files[0].Present && !out.Files[1].Present {
 		return nil, &fs.PathError{Op: "check", Path: filepath.Join(dir, factsFile), Err: fs.ErrNotExist}
 	}
-	if depth != checkSQLite && last.whole() {
+	if depth != checkSQLite && last.whole() && !strange {
 		out.Missing, out.Lost = gone(named, func(call string) bool { return last.kept[call] }, last.is.Present, last.begun)
 	}
 	// A process that dies while it makes a record leaves empty files, but not beside one with something in it.
@@ -96,7 +102,10 @@ func check(ctx context.Context, dir string, depth int) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
-		if files != nil {
+		if files.whole() && !strange {
+			_, out.LostChanges = gone(changes, func(id string) bool { return files.kept[id] }, files.is.Present, files.begun)
+		}
+		if files.there || out.LostChanges > 0 {
 			out.Files = append(out.Files, files.is)
 			out.Problems = append(out.Problems, files.problems...)
 			out.More += files.more
@@ -112,9 +121,12 @@ type checking struct {
 	file  recordFile
 	sent  map[string]event.Exchange // by call: what the facts say; filled by the first file
 	named map[string]event.Seq      // by call: the facts that say that something crossed the wire; likewise
-	kept  map[string]bool           // calls of which there is a capture
+	kept  map[string]bool           // calls of which there is a capture; checkpoints
 	begun event.Seq                 // see [database.begun]
+	there bool                      // files.db is, if only its name
 	depth int
+
+	changes map[string]event.Seq // by checkpoint: the facts that say that files changed; filled by the first file
 
 	is       CheckedFile
 	id       int64  // of the record; 0: none yet, or not known
@@ -297,6 +309,9 @@ func (c *checking) facts(d *database) error {
 		}
 		if crossed(f) {
 			c.named[f.Subject] = row.seq
+		}
+		if changed(f) {
+			c.changes[f.Subject] = row.seq
 		}
 		if fold == nil {
 			return nil

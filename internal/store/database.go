@@ -381,14 +381,28 @@ func (d *database) explain(err error) error {
 	case sqlite3.SQLITE_BUSY:
 		text = fmt.Sprintf("another process has kept %s locked for %v; try again", d.path, busyTimeout)
 	case sqlite3.SQLITE_NOTADB:
-		text += " is no database; restore a backup over it (overt db status lists them), or move it away"
+		text += " is no database; " + d.instead("restore a backup over it (overt db status lists them), or move it away")
 	case sqlite3.SQLITE_CORRUPT:
-		text += " is damaged; see what is left (overt db check), and restore a backup over it (overt db status lists them)"
+		text += " is damaged; " + d.instead("see what is left (overt db check), and restore a backup over it (overt db status lists them)")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		text += " can't be written; check the rights of the folder"
 	}
 	return &fileError{text, err}
 }
+
+// instead is what to do about a file that can't be used. No backup has a files.db: to restore one would take facts back for nothing.
+func (d *database) instead(facts string) string {
+	switch filepath.Base(d.path) {
+	case filesFile:
+		return "move it away (" + filesLostText + ")"
+	case capturesFile:
+		return "restore a backup over it (overt db status lists them), or move it away (exchanges of before are then missing)"
+	}
+	return facts
+}
+
+// filesLostText is what it means to be without the files.db of before.
+const filesLostText = "changes to files that were made before can't be undone then"
 
 // code is the primary result code of SQLite in err, or 0.
 func code(err error) int {

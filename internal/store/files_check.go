@@ -8,16 +8,23 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"overt/internal/event"
 )
 
-// inspectFiles says how files.db stands; nil: it is not there.
-func inspectFiles(ctx context.Context, dir string) (*FileStatus, error) {
+// inspectFiles says how files.db stands; nil: it is not there, and nothing is missed. named are the changes that the facts name.
+func inspectFiles(ctx context.Context, dir string, named map[string]event.Seq) (*FileStatus, error) {
 	f := &FileStatus{Name: filesFile, Path: filepath.Join(dir, filesFile)}
 	info, err := plain(f.Path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist) && len(named) == 0:
 		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		n := int64(len(named))
+		f.Lost = &n
+		return f, nil
 	case errors.Is(err, errNotPlain):
 		f.Present, f.Problem = true, err.Error()
 		return f, nil
@@ -28,23 +35,38 @@ func inspectFiles(ctx context.Context, dir string) (*FileStatus, error) {
 	if log, err := os.Stat(f.Path + "-wal"); err == nil {
 		f.LogBytes = log.Size()
 	}
-	if err := look(ctx, f.Path, func(d *database) error { return f.readFiles(ctx, d) }); err != nil {
+	if err := look(ctx, f.Path, func(d *database) error { return f.readFiles(ctx, d, named) }); err != nil {
 		f.Problem = err.Error()
 	}
 	return f, nil
 }
 
-func (f *FileStatus) readFiles(ctx context.Context, d *database) error {
+func (f *FileStatus) readFiles(ctx context.Context, d *database, named map[string]event.Seq) error {
 	form, err := d.formOf(ctx, fileMigrations())
 	if err == nil {
 		err = form.refused(d.path)
 	}
-	if err != nil || form.empty {
+	if err != nil {
 		return err
+	}
+	if form.empty {
+		n := int64(len(named))
+		f.Lost = &n
+		return nil
 	}
 	if err := d.still(ctx); err != nil {
 		return err
 	}
+	begun, err := d.begun(ctx)
+	if err != nil {
+		return err
+	}
+	kept, err := d.texts(ctx, `SELECT id FROM main.checkpoint`)
+	if err != nil {
+		return err
+	}
+	_, lost := gone(named, func(id string) bool { return slices.Contains(kept, id) }, true, begun)
+	f.Lost = &lost
 	var free, checkpoints, contents int64
 	var oldest, newest sql.NullInt64
 	if err := d.conn.QueryRowContext(ctx, `SELECT (SELECT freelist_count * page_size FROM pragma_freelist_count, pragma_page_size),
@@ -60,12 +82,13 @@ func (f *FileStatus) readFiles(ctx context.Context, d *database) error {
 	return nil
 }
 
-// checkFiles reads all of files.db and the contents beside it; nil: it is not there.
+// checkFiles reads all of files.db and the contents beside it.
 func checkFiles(ctx context.Context, dir string) (*checking, error) {
-	c := &checking{ctx: ctx, file: recordFile{name: filesFile, steps: fileMigrations()}, is: CheckedFile{Name: filesFile}}
+	c := &checking{ctx: ctx, file: recordFile{name: filesFile, steps: fileMigrations()}, is: CheckedFile{Name: filesFile}, kept: map[string]bool{}, there: true}
 	path := filepath.Join(dir, filesFile)
 	if _, err := plain(path); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		c.there = false
+		return c, nil
 	} else if errors.Is(err, errNotPlain) {
 		c.add(ProblemNotOurs, "", nil, "%v", err)
 		return c, nil
@@ -74,6 +97,7 @@ func checkFiles(ctx context.Context, dir string) (*checking, error) {
 	}
 	err := look(ctx, path, func(d *database) error {
 		c.is, c.problems, c.more = CheckedFile{Name: filesFile, Present: true}, nil, 0 // for the second look
+		clear(c.kept)
 		if err := d.still(ctx); err != nil {
 			return err
 		}
@@ -92,7 +116,19 @@ func checkFiles(ctx context.Context, dir string) (*checking, error) {
 			return nil
 		}
 		c.is.Form = form.last
+		if c.begun, err = d.begun(ctx); err != nil {
+			return err
+		}
 		if err := c.phase("", func() error { return c.sqlite(d) }); err != nil {
+			return err
+		}
+		if err := c.phase("checkpoint", func() error {
+			list, err := d.texts(ctx, `SELECT id FROM main.checkpoint`)
+			for _, id := range list {
+				c.kept[id] = true
+			}
+			return err
+		}); err != nil {
 			return err
 		}
 		return c.phase("object", func() error { return c.objects(d, filepath.Join(dir, objectsFolder)) })

@@ -34,6 +34,7 @@ const lockedPoll = 20 * time.Millisecond
 type Glimpse struct {
 	Files     []Glanced
 	Holder    *HeldError // who has the lease; nil: nobody
+	Changes   int64      // that the facts name and that can't be undone, because files.db is gone or empty
 	Restoring error      // a *[RestoringError], or why it can't be told; nil: no restore was begun that has not come to its end
 }
 
@@ -46,12 +47,13 @@ type Glanced struct {
 	PID        int    // of the process that keeps the file locked; 0: not known
 	Err        error  // what SQLite or the system said
 
-	id int64 // of the record; 0: not known
+	id   int64  // of the record; 0: not known
+	root string // of overt.db, see [database.root]
 }
 
 // Glance looks at the files of a record without reading all of them and without changing anything: their form, whether
 // SQLite finds the structure sound (quick_check), whether they belong together, and whether another process keeps one locked for
-// longer than wait. Where no record is, both files are absent. The end of ctx leaves a file undecided; while a restore has not
+// longer than wait. Where no record is, both files are absent; files.db is listed only where it is there. The end of ctx leaves a file undecided; while a restore has not
 // come to its end, files may be of two records. The error is that of looking at the lease; the rest is told all the same.
 // It is not for a process that has the record open: the look at locks would drop its own.
 func Glance(ctx context.Context, dir string, wait time.Duration) (Glimpse, error) {
@@ -61,8 +63,25 @@ func Glance(ctx context.Context, dir string, wait time.Duration) (Glimpse, error
 		g.look(ctx, f, wait)
 		out.Files = append(out.Files, g)
 	}
-	if facts, captures := out.Files[0], &out.Files[1]; strangers(facts.id, captures.id) && (captures.State == Fine || captures.State == Older) {
+	sound := func(g Glanced) bool { return g.State == Fine || g.State == Older }
+	switch facts, captures := &out.Files[0], &out.Files[1]; {
+	case !strangers(facts.id, captures.id):
+	case sound(*facts) && elsewhere(filepath.Base(dir), facts.root):
+		facts.State, facts.Err = Foreign, errors.New(strangeFacts(facts.root))
+	case sound(*captures):
 		captures.State, captures.Err = Foreign, errors.New(strangersText)
+	}
+	states := Glanced{File: filesFile, Path: filepath.Join(dir, filesFile)}
+	states.look(ctx, recordFile{filesFile, fileMigrations()}, wait)
+	switch facts := out.Files[0]; {
+	case states.State != Absent:
+		out.Files = append(out.Files, states)
+	case sound(facts):
+		look(ctx, facts.Path, func(d *database) error { // what can't be read can't be counted
+			named, err := d.changes(ctx)
+			out.Changes = int64(len(named))
+			return err
+		})
 	}
 	var err error
 	out.Holder, err = leaseHolder(dir)
@@ -121,6 +140,11 @@ func (g *Glanced) read(ctx context.Context, d *database, f recordFile) error {
 	}
 	if err := d.rehearse(ctx, form.missing); err != nil {
 		return err
+	}
+	if f.name == factsFile {
+		if g.root, err = d.root(ctx); err != nil && !damaged(err) {
+			return err
+		}
 	}
 	lines, err := d.texts(ctx, `PRAGMA main.quick_check(1)`)
 	if err == nil && (len(lines) != 1 || lines[0] != "ok") {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"overt/internal/event"
 )
@@ -13,8 +14,9 @@ import (
 // is not taken for ours. It is chosen when the record is made, or first opened by a program that knows of it; 0 is none yet.
 // captures.db carries another one (PRAGMA application_id): the last fact that there was when the file was begun, 0 for one that was
 // begun with its record. What facts up to there name and it does not have was not pruned from it: it went with an earlier file.
+// So does files.db, which is begun with the first change to a file.
 
-// begun reads that number of captures.db.
+// begun reads that number.
 func (d *database) begun(ctx context.Context) (event.Seq, error) {
 	n, err := d.one(ctx, `PRAGMA main.application_id`)
 	return event.Seq(n), err
@@ -69,6 +71,10 @@ func (s *Store) pair(ctx context.Context, captures *database, existing bool) err
 		}
 	}
 	if strangers(f, c) {
+		root, err := s.facts.root(ctx)
+		if err == nil && elsewhere(filepath.Base(s.dir), root) {
+			return fmt.Errorf("%s %s", s.facts.path, strangeFacts(root))
+		}
 		return fmt.Errorf("%s %s", captures.path, strangersText)
 	}
 	return nil
@@ -79,6 +85,11 @@ func strangers(facts, captures int64) bool { return facts != 0 && captures != 0 
 
 // strangersText says so of captures.db.
 const strangersText = "belongs to the record of another workspace; move it away (exchanges of before are then missing)"
+
+// strangeFacts says it of overt.db, where that one is of another workspace and captures.db is not.
+func strangeFacts(root string) string {
+	return "belongs to the record of another workspace, " + root + "; move it away, or restore a backup over it (overt db status lists them)"
+}
 
 // sameRecord tells whether a captures.db belongs to an overt.db, as far as can be read. One that is not there does. Where neither has
 // a number, they do if they are of the same workspace.

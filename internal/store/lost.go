@@ -143,6 +143,55 @@ func (s *Store) missCaptures(ctx context.Context, captures *database) error {
 	return err
 }
 
+// missFiles notes, where files.db was just begun, how many changes the facts name, and in the file how far the facts went.
+func (s *Store) missFiles(ctx context.Context, files *database) error {
+	used, err := files.one(ctx, `SELECT EXISTS (SELECT 1 FROM checkpoint) OR (SELECT generation > 0 FROM scan)`)
+	if err != nil || used != 0 { // it is of a program that gave no numbers
+		return err
+	}
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	last, err := s.facts.one(ctx, `SELECT coalesce(max(seq), 0) FROM fact`)
+	if err != nil {
+		return s.facts.explain(err)
+	}
+	if _, err := files.conn.ExecContext(ctx, fmt.Sprint(`PRAGMA application_id = `, min(last, math.MaxInt32))); err != nil {
+		return err
+	}
+	named, err := s.facts.changes(ctx)
+	if damaged(err) {
+		return nil // that is for a check to tell
+	}
+	s.lostChanges = int64(len(named))
+	return err
+}
+
+// changes gives the checkpoints whose facts say that files changed under them, and which facts those are.
+func (d *database) changes(ctx context.Context) (map[string]event.Seq, error) {
+	s := &Store{pack: &packer{}}
+	out := map[string]event.Seq{}
+	for after, n := event.Seq(0), pageSize; n == pageSize; {
+		facts, err := s.page(ctx, d.conn, `f.kind = (SELECT id FROM name WHERE text = ?) AND f.seq > ? ORDER BY f.seq LIMIT ?`,
+			string(event.KindCheckpointClosed), after, pageSize)
+		if err != nil {
+			return nil, d.explain(err)
+		}
+		for _, f := range facts {
+			if after = f.Seq; changed(f) {
+				out[f.Subject] = f.Seq
+			}
+		}
+		n = len(facts)
+	}
+	return out, nil
+}
+
+// changed tells whether a fact says that files changed.
+func changed(f event.Fact) bool {
+	c, ok := f.Data.(event.CheckpointClosed)
+	return ok && len(c.Changes) > 0
+}
+
 // exchanges gives the calls whose facts say that something crossed the wire, and which facts those are.
 func (d *database) exchanges(ctx context.Context) (map[string]event.Seq, error) {
 	s := &Store{pack: &packer{}}

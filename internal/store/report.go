@@ -9,7 +9,7 @@ import (
 const (
 	ProblemAbsent     = "absent"     // the file is gone or empty, though there was one
 	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
-	ProblemStranger   = "stranger"   // captures.db is of another record than overt.db
+	ProblemStranger   = "stranger"   // captures.db is of another record than overt.db, or overt.db of another workspace than captures.db
 	ProblemNewer      = "newer"      // a newer program wrote the file
 	ProblemFile       = "file"       // SQLite finds the file damaged
 	ProblemGap        = "gap"        // facts are missing
@@ -52,21 +52,36 @@ type CheckedFile struct {
 
 // Report is the outcome of a check.
 type Report struct {
-	Files    []CheckedFile `json:"files"`
-	Problems []Problem     `json:"problems"` // by file; at most 100 of each
-	More     int           `json:"more"`     // problems beyond them
-	Missing  int64         `json:"missing"`  // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
-	Lost     int64         `json:"lost"`     // of them, those that were not pruned but went with captures.db: it is gone or empty, or was begun anew
-	Root     string        `json:"root"`     // the workspace that last worked in the record; "": not known
-	TookMS   int64         `json:"took_ms"`
+	Files       []CheckedFile `json:"files"`
+	Problems    []Problem     `json:"problems"`     // by file; at most 100 of each
+	More        int           `json:"more"`         // problems beyond them
+	Missing     int64         `json:"missing"`      // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
+	LostChanges int64         `json:"lost_changes"` // changes to files that can't be undone: files.db is gone or empty, or was begun anew
+	Lost        int64         `json:"lost"`         // of them, those that were not pruned but went with captures.db: it is gone or empty, or was begun anew
+	Root        string        `json:"root"`         // the workspace that last worked in the record; "": not known
+	TookMS      int64         `json:"took_ms"`
 }
 
 // OK tells whether nothing is wrong.
 func (r *Report) OK() bool { return len(r.Problems) == 0 }
 
-// Rebuildable tells whether all that is wrong can be made anew from the facts.
+// Record is the report but for files.db, which no backup has, and without which everything else can be used.
+func (r *Report) Record() *Report {
+	out := *r
+	out.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p Problem) bool { return p.File == filesFile })
+	return &out
+}
+
+// States is the report on files.db alone.
+func (r *Report) States() *Report {
+	out := *r
+	out.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p Problem) bool { return p.File != filesFile })
+	return &out
+}
+
+// Rebuildable tells whether all that is wrong with the record, see [Report.Record], can be made anew from the facts.
 func (r *Report) Rebuildable() bool {
-	for _, p := range r.Problems {
+	for _, p := range r.Record().Problems {
 		if p.Code != ProblemProjection {
 			return false
 		}
@@ -92,6 +107,25 @@ func (r *Report) Strangers() bool {
 		}
 	}
 	return strange
+}
+
+// StrangeFacts tells whether overt.db is of another workspace, and nothing else is wrong but what can be made anew.
+func (r *Report) StrangeFacts() bool {
+	strange := false
+	for _, p := range r.Problems {
+		switch {
+		case p.File == factsFile && p.Code == ProblemStranger:
+			strange = true
+		case p.Code != ProblemProjection:
+			return false
+		}
+	}
+	return strange
+}
+
+// Captures tells whether nothing is wrong with overt.db but what can be made anew: without captures.db the record can be used.
+func (r *Report) Captures() bool {
+	return !slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File == factsFile && p.Code != ProblemProjection })
 }
 
 // Gone tells whether overt.db is gone or empty, which leaves nothing else to be told.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,6 +118,9 @@ func restore(ctx context.Context, dir, backup string, force bool) (*Restored, er
 	}
 	if err := j.whole(dir); err != nil {
 		if undo := j.undo(dir); undo != nil {
+			if gone, is := errors.AsType[*BeforeGoneError](undo); is {
+				return nil, fmt.Errorf("the copy that was to come in is damaged (%w), and the record can't be made what it was before: %w", err, gone)
+			}
 			return nil, fmt.Errorf("the copy that was to come in is damaged (%w), and the record could not be made what it was before; try again with overt db restore: %w", err, undo)
 		}
 		return nil, fmt.Errorf("the copy that was to come in was damaged (%w), so the record was made what it was before; restore it again with: overt db restore %s", err, j.From)
@@ -234,7 +238,7 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 		}
 		j.In = append(j.In, file.name)
 	}
-	report, err := check(ctx, in, checkContent)
+	report, err := check(ctx, in, cmp.Or(b.Record, filepath.Base(dir)), checkContent)
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s of the backup is damaged: it is empty", factsFile)
 	}

@@ -363,6 +363,9 @@ func TestRestoreKilled(t *testing.T) {
 			mustRestore(t, dir, b.Name, false)
 		case reflect.DeepEqual(got, want):
 			seen["new"]++
+			if slices.Contains(entries(t, dir), ".incoming") {
+				t.Error("it came to its end, and left what it brought in")
+			}
 		default:
 			t.Errorf("it is neither the old nor the new one")
 		}

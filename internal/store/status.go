@@ -29,15 +29,16 @@ type FileStatus struct {
 	Checkpoints *int64     `json:"checkpoints"` // of files.db, which is not listed where it is not there
 	Contents    *int64     `json:"contents"`    // of files, that it keeps
 	Missing     *int64     `json:"missing"`     // exchanges that the facts name and captures.db does not have: their bytes are gone
-	Lost        *int64     `json:"lost"`        // of them, those that were not pruned but went with the file: it is gone or empty, or was begun anew
+	Lost        *int64     `json:"lost"`        // of them, or of files.db the changes that can't be undone: those that were not pruned but went with the file, which is gone or empty, or was begun anew
 	Oldest      *time.Time `json:"oldest"`      // fact, exchange or output
 	Newest      *time.Time `json:"newest"`
 	Problem     string     `json:"problem"` // why it can't be read, or is not read with the other, or that it is lost; "": nothing is wrong
 
-	id    int64                // of the record; 0: not known
-	begun event.Seq            // see [database.begun]
-	root  string               // see [database.root]
-	calls map[string]event.Seq // that it names, or has, the exchanges of; nil: not known
+	id      int64                // of the record; 0: not known
+	begun   event.Seq            // see [database.begun]
+	root    string               // see [database.root]
+	changes map[string]event.Seq // that it names; see [database.changes]
+	calls   map[string]event.Seq // that it names, or has, the exchanges of; nil: not known
 }
 
 // Status is the state of a record.
@@ -49,7 +50,7 @@ type Status struct {
 	Root      string     // the workspace that last worked in it; "": not known
 	Restoring string     // the backup whose restoring was interrupted
 	Unread    error      // why it is not known how far a restore came, an *[UnreadJournalError]; nil: it is, or there was none
-	Incoming  string     // the folder that a restore left which died before it moved anything; "": none
+	Incoming  string     // the folder that a restore left which can't go on; "": none
 }
 
 // Inspect says how a record stands. It makes nothing, and a file that can't be read is said so. The error is
@@ -68,7 +69,11 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	}
 	facts, captures := &out.Files[0], &out.Files[1]
 	out.Root = facts.root
-	if strangers(facts.id, captures.id) && captures.Problem == "" {
+	switch {
+	case !strangers(facts.id, captures.id):
+	case elsewhere(filepath.Base(dir), facts.root):
+		facts.Problem, captures.calls, facts.changes = "it "+strangeFacts(facts.root), nil, nil
+	case captures.Problem == "":
 		captures.Problem, captures.calls = "it "+strangersText, nil
 	}
 	if facts.Form == "" && facts.Problem == "" {
@@ -88,7 +93,7 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	if out.Unread = unread; j != nil {
 		out.Restoring = j.From
 	}
-	files, err := inspectFiles(ctx, dir)
+	files, err := inspectFiles(ctx, dir, facts.changes)
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +161,9 @@ func (f *FileStatus) read(ctx context.Context, file recordFile) error {
 		}
 		if file.name == factsFile {
 			if f.root, err = d.root(ctx); err != nil && !damaged(err) {
+				return err
+			}
+			if f.changes, err = d.changes(ctx); err != nil && !damaged(err) {
 				return err
 			}
 		}

@@ -61,6 +61,7 @@ type Store struct {
 	log           string // the folder that a log without its file was moved to
 	lost          *Lost
 	lostExchanges int64
+	lostChanges   int64 // guarded by filesMu
 
 	mu     sync.Mutex
 	wake   chan struct{} // closed and replaced with each commit
