@@ -207,6 +207,22 @@ func TestFactsOfAnotherWorkspace(t *testing.T) {
 	p.run("db", "check").want(t, 0)
 }
 
+// TestExchangesOfNoFact: where an older overt.db was put in place, a check tells of the exchanges that it does not know.
+func TestExchangesOfNoFact(t *testing.T) {
+	t.Parallel()
+	p, _ := onRecord(t)
+	backup := strings.TrimSpace(p.run("db", "backup", "--no-captures").want(t, 0).out)
+	if r := p.run("db", "check").want(t, 0); strings.Contains(r.out, "on record") {
+		t.Errorf("a check says %q", r.out)
+	}
+	s := startStrict(t, "", strictReply{Text: "More."})
+	p.run("-u", s.URL, "-m", "strict", "and more").want(t, 0)
+	p.run("db", "restore", backup).want(t, 0)
+	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "1 exchange belongs to no call on record: facts may have been lost") {
+		t.Errorf("a check says %q", r.out)
+	}
+}
+
 // TestLinksToNothing: a file of the record that is a link to nothing is said to be one, and nothing is made through it.
 func TestLinksToNothing(t *testing.T) {
 	t.Parallel()

@@ -300,6 +300,9 @@ func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 		}
 	}
 	p.pruned(r.Missing - r.Lost)
+	if r.Unknown > 0 {
+		fmt.Fprintln(p.Out, "  "+p.plural("db.unknown", int(r.Unknown)))
+	}
 	p.other(db.Other(r.Root))
 	if r.OK() {
 		return nil

@@ -268,6 +268,8 @@ func english() map[string]string {
 		"db.file.absent":        "%s: not there",
 		"db.file.empty":         "%s: empty",
 		"db.missing":            "the bytes of %s exchanges that the facts name are gone: captures.db does not have them (it was pruned)",
+		"db.unknown":            "%d exchanges belong to no call on record: facts may have been lost (an older overt.db was put in place, say)",
+		"db.unknown.one":        "1 exchange belongs to no call on record: facts may have been lost (an older overt.db was put in place, say)",
 		"db.other":              "the record here is that of another workspace, %s; the next task goes on in it as this one's, so if it was not moved here on purpose, move it away",
 		"db.captures.lost":      "captures.db is lost: the bytes of %d exchanges that the facts name are gone with it (it was removed, emptied or left out of a backup); all else can be used",
 		"db.files.lost":         "files.db is lost: %d changes to files that the facts name can't be undone any more (it was removed, emptied or is in no backup); all else can be used",

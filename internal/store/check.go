@@ -51,10 +51,11 @@ func check(ctx context.Context, dir, name string, depth int) (*Report, error) {
 	began := time.Now()
 	out := &Report{Problems: []Problem{}}
 	sent, named, changes := map[string]event.Exchange{}, map[string]event.Seq{}, map[string]event.Seq{}
+	started := map[string]bool{}
 	var last *checking // captures.db
 	emptyFacts, strange, ids := false, false, map[string]int64{}
 	for _, file := range recordFiles() {
-		c := &checking{ctx: ctx, file: file, sent: sent, named: named, changes: changes, kept: map[string]bool{}, depth: depth}
+		c := &checking{ctx: ctx, file: file, sent: sent, named: named, changes: changes, started: started, kept: map[string]bool{}, depth: depth}
 		path := filepath.Join(dir, file.name)
 		_, err := plain(path)
 		switch {
@@ -89,6 +90,15 @@ func check(ctx context.Context, dir, name string, depth int) (*Report, error) {
 	}
 	if !out.Files[0].Present && !out.Files[1].Present {
 		return nil, &fs.PathError{Op: "check", Path: filepath.Join(dir, factsFile), Err: fs.ErrNotExist}
+	}
+	if facts := out.Files[0]; depth != checkSQLite && last.whole() && !strange && facts.Present && !slices.ContainsFunc(out.Problems, func(p Problem) bool {
+		return p.File == factsFile && p.Code != ProblemProjection
+	}) {
+		for call := range last.kept {
+			if !last.started[call] {
+				out.Unknown++
+			}
+		}
 	}
 	if depth != checkSQLite && last.whole() && !strange {
 		out.Missing, out.Lost = gone(named, func(call string) bool { return last.kept[call] }, last.is.Present, last.begun)
@@ -126,6 +136,7 @@ type checking struct {
 	there bool                      // files.db is, if only its name
 	depth int
 
+	started map[string]bool      // calls that facts know; likewise
 	changes map[string]event.Seq // by checkpoint: the facts that say that files changed; filled by the first file
 
 	is       CheckedFile
@@ -306,6 +317,9 @@ func (c *checking) facts(d *database) error {
 			c.sent[f.Subject] = e.Exchange
 		case event.SessionStarted:
 			c.root = e.Dir
+		}
+		if f.Kind == event.KindCallStarted {
+			c.started[f.Subject] = true
 		}
 		if crossed(f) {
 			c.named[f.Subject] = row.seq

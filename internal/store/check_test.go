@@ -487,3 +487,20 @@ func TestFlip(t *testing.T) {
 	}
 	t.Log(found, "found")
 }
+
+// TestCheckUnknown: exchanges that no fact knows are told, which is no damage. One of a call whose process died before its end is known.
+func TestCheckUnknown(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	exchanges(t, s, 3)
+	put(t, s, event.Scope{Task: "tsk_one", Run: "run_R"}, event.Draft{Subject: "cal_R-2.1", Data: event.CallStarted{Lane: "l", Attempt: 1, Model: "m", Provider: "p"}})
+	if r := check(t, dir); r.Unknown != 2 {
+		t.Errorf("%d are told", r.Unknown)
+	}
+	for _, n := range []string{"1", "3"} {
+		put(t, s, event.Scope{Task: "tsk_one", Run: "run_R"}, event.Draft{Subject: "cal_R-" + n + ".1", Data: event.CallStarted{Lane: "l", Attempt: 1, Model: "m", Provider: "p"}})
+	}
+	if r := check(t, dir); r.Unknown != 0 {
+		t.Errorf("%d are told where all are known", r.Unknown)
+	}
+}

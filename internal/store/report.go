@@ -56,8 +56,9 @@ type Report struct {
 	Problems    []Problem     `json:"problems"`     // by file; at most 100 of each
 	More        int           `json:"more"`         // problems beyond them
 	Missing     int64         `json:"missing"`      // exchanges that the facts name and captures.db does not have: their bytes are gone, which is no problem
-	LostChanges int64         `json:"lost_changes"` // changes to files that can't be undone: files.db is gone or empty, or was begun anew
 	Lost        int64         `json:"lost"`         // of them, those that were not pruned but went with captures.db: it is gone or empty, or was begun anew
+	LostChanges int64         `json:"lost_changes"` // changes to files that can't be undone: files.db is gone or empty, or was begun anew
+	Unknown     int64         `json:"unknown"`      // exchanges that belong to no call that the facts know: facts may have been lost, which is no problem of what is there
 	Root        string        `json:"root"`         // the workspace that last worked in the record; "": not known
 	TookMS      int64         `json:"took_ms"`
 }
