@@ -1,10 +1,14 @@
 package app
 
 import (
+	"errors"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"overt/internal/config"
 	"overt/internal/policy"
@@ -33,13 +37,17 @@ func caches() []string {
 }
 
 // box says what a confined command may touch now: what is protected or secret is looked up each time, since a command may
-// have made it. What lies deeper than the folders of the root is not looked for; grading knows it by its name.
+// have made it: in the root and the folders in it, and deeper as far as a checkpoint has seen it.
 type box struct {
 	root, home string // absolute
 	temp       string // of the environment
 	own        []string
-	store      string // holds what commands write to caches
+	store      string                                 // holds what commands write to caches
+	known      func(match func(string) bool) []string // paths of the workspace that were seen; nil: none were
 }
+
+// maxDeep bounds how many paths deep in the workspace are closed; each is a mount.
+const maxDeep = 500
 
 func (a *App) newBox() box {
 	env := func(name string) string {
@@ -51,6 +59,9 @@ func (a *App) newBox() box {
 		return ""
 	}
 	b := box{root: a.tree.Root(), home: env("HOME"), temp: env("TMPDIR"), own: []string{a.o.State}, store: filepath.Join(folder(a.o.State, a.o.Root), "caches")}
+	if a.keeper != nil {
+		b.known = a.keeper.Known
+	}
 	if dir := env("XDG_CONFIG_HOME"); dir != "" {
 		b.own = append(b.own, filepath.Join(dir, "overt"))
 	}
@@ -89,6 +100,10 @@ func (b box) sandbox() (*shell.Sandbox, error) {
 				hide(filepath.Join(b.home, name))
 			}
 		}
+		// The one that programs expect to be able to make.
+		if err := os.Mkdir(filepath.Join(b.home, ".cache"), 0o700); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS) {
+			return nil, err
+		}
 		for _, name := range caches() {
 			dir, ok := real(filepath.Join(b.home, name))
 			if !ok {
@@ -107,6 +122,13 @@ func (b box) sandbox() (*shell.Sandbox, error) {
 			b.look(s, hide, dir, names(filepath.Join(b.root, dir)))
 		}
 	}
+	if b.known != nil {
+		deep := b.known(func(p string) bool { return strings.Count(p, "/") > 1 && (path.Base(p) == ".git" || policy.Secret(p)) })
+		slices.Sort(deep)
+		for _, p := range deep[:min(len(deep), maxDeep)] {
+			b.look(s, hide, path.Dir(p), []string{path.Base(p)})
+		}
+	}
 	return s, nil
 }
 
@@ -115,16 +137,19 @@ func (b box) sandbox() (*shell.Sandbox, error) {
 func (b box) look(s *shell.Sandbox, hide func(string), dir string, names []string) {
 	for _, name := range names {
 		rel := filepath.ToSlash(filepath.Join(dir, name))
-		path := filepath.Join(b.root, rel)
-		info, err := os.Lstat(path)
+		full := filepath.Join(b.root, rel)
+		info, err := os.Lstat(full)
 		switch {
 		case err != nil:
 		case policy.Secret(rel):
-			hide(path)
+			hide(full)
 		case name == ".git" && info.IsDir():
-			s.ReadOnly = append(s.ReadOnly, gitParts(path)...)
-		case policy.Protected(rel) && info.Mode()&os.ModeSymlink == 0:
-			s.ReadOnly = append(s.ReadOnly, path)
+			s.ReadOnly = append(s.ReadOnly, gitParts(full)...)
+		case policy.Protected(rel):
+			// What a link leads to is obeyed in its name. A link itself can't be mounted over; what becomes of it is put back.
+			if to, ok := real(full); ok && strings.HasPrefix(to, b.root+"/") {
+				s.ReadOnly = append(s.ReadOnly, to)
+			}
 		}
 	}
 }

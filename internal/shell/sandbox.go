@@ -4,7 +4,7 @@ import "errors"
 
 // Sandbox is what a command may touch. It sees the file system read-only but for Write, and no network but a loopback
 // interface of its own; it reaches no socket file, no abstract socket, no kernel key, and no process that was not
-// started inside. What is granted is fixed when it starts, for it and for all that it starts.
+// started inside. What is granted is fixed when it starts, for it and for all that it starts; and all that ends with it.
 //
 // Paths are absolute, without links. Those that do not exist are passed over: what is to be protected though it does not
 // exist is for the caller to look after when the command has ended.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -40,8 +41,11 @@ func SandboxSupport() error { return sandboxSupport() }
 
 // One look serves the whole process: what the kernel allows does not change.
 var sandboxSupport = sync.OnceValue(func() error {
-	if abi, err := landlocksys.LandlockGetABIVersion(); err != nil || abi < 1 {
+	switch abi, err := landlocksys.LandlockGetABIVersion(); {
+	case err != nil || abi < 1:
 		return errors.New("the kernel has no Landlock, or it is switched off")
+	case abi < 6:
+		return fmt.Errorf("the kernel's Landlock keeps no signals from other processes (version %d; 6 came with Linux 6.12)", abi)
 	}
 	cmd := &exec.Cmd{Path: "/bin/true", Args: []string{"true"}, Env: []string{}, SysProcAttr: attributes()}
 	if err := (&Sandbox{}).confine(cmd); err != nil {
@@ -168,6 +172,12 @@ func (s *Sandbox) mount() error {
 			}
 		}
 	}
+	if _, err := os.Stat("/dev/shm"); err == nil { // shared memory of its own, for what takes locks there
+		tree, err := tmpfs("64m")
+		if err := add("/dev/shm", tree, err); err != nil {
+			return err
+		}
+	}
 	for _, p := range s.Hidden {
 		info, err := os.Lstat(p)
 		tree := -1
@@ -241,25 +251,33 @@ func overlay(p Private) (tree int, err error) {
 type blind struct{ root int }
 
 func blindfold() (b blind, err error) {
-	dev, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
-	if err != nil {
-		return b, fmt.Errorf("tmpfs: %w", err)
-	}
-	defer unix.Close(dev)
-	if err := unix.FsconfigSetString(dev, "size", "4k"); err != nil {
-		return b, fmt.Errorf("tmpfs: %w", err)
-	}
-	if err := unix.FsconfigCreate(dev); err != nil {
-		return b, fmt.Errorf("tmpfs: %w", err)
-	}
-	if b.root, err = unix.Fsmount(dev, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID); err != nil {
-		return b, fmt.Errorf("tmpfs: %w", err)
+	if b.root, err = tmpfs("4k"); err != nil {
+		return b, err
 	}
 	file, err := unix.Openat(b.root, "file", unix.O_CREAT|unix.O_EXCL|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return b, err
 	}
 	return b, errors.Join(unix.Close(file), unix.Mkdirat(b.root, "folder", 0))
+}
+
+// tmpfs makes an empty file system in memory.
+func tmpfs(size string) (root int, err error) {
+	dev, err := unix.Fsopen("tmpfs", unix.FSOPEN_CLOEXEC)
+	if err == nil {
+		defer unix.Close(dev)
+		err = unix.FsconfigSetString(dev, "size", size)
+	}
+	if err == nil {
+		err = unix.FsconfigCreate(dev)
+	}
+	if err == nil {
+		root, err = unix.Fsmount(dev, unix.FSMOUNT_CLOEXEC, unix.MOUNT_ATTR_NODEV|unix.MOUNT_ATTR_NOSUID)
+	}
+	if err != nil {
+		return -1, fmt.Errorf("tmpfs: %w", err)
+	}
+	return root, nil
 }
 
 func (b blind) over(folder bool) (int, error) {
@@ -319,54 +337,109 @@ func (s *Sandbox) landlock() error {
 	for _, p := range s.Private {
 		rules = append(rules, landlock.RWDirs(p.Path).WithRefer().IgnoreIfMissing())
 	}
-	// Older kernels know fewer kinds of writing, which the mounts cover, and no scopes for signals. All in one: a second set
-	// of rules would deny what the first grants between folders.
+	// All in one: a second set of rules would deny what the first grants between folders.
 	config := landlock.V6
 	config.HandledAccessNet = 0 // see the network namespace
-	if err := config.BestEffort().Restrict(rules...); err != nil {
+	if err := config.Restrict(rules...); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
 	return nil
 }
 
 // filterCalls lets no socket be made but those that the network namespace confines, and keeps the calls away that reach
-// sockets or keys in another way.
+// sockets, keys or other processes in another way, and those that would lead into further namespaces: all that the command
+// starts stays in the one by which it is known ([endConfined]).
 //
-// The program is a classic BPF one over struct seccomp_data (seccomp(2)): number at 0, architecture at 4, the low half of
-// the first argument at 16 on these little-endian machines.
+// The program is a classic BPF one over struct seccomp_data (seccomp(2)): number at 0, architecture at 4, the low halves of
+// the arguments from 16 on, 8 bytes each, on these little-endian machines.
 func filterCalls() error {
 	const (
-		number, arch, argument = 0, 4, 16
-		allowed                = unix.SECCOMP_RET_ALLOW
-		refused                = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
-		missing                = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
+		number, arch, first, second, third = 0, 4, 16, 24, 32
+
+		allowed = unix.SECCOMP_RET_ALLOW
+		refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
+		missing = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	)
 	load := func(at uint32) unix.SockFilter {
 		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
 	}
 	result := func(r uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: r} }
-	unless := func(op uint16, k uint32) unix.SockFilter { // skips the next one unless the value is k
-		return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, K: k, Jf: 1}
+	when := func(op uint16, k uint32, skip int) unix.SockFilter { // goes on where it holds, else skips
+		return unix.SockFilter{Code: unix.BPF_JMP | op | unix.BPF_K, K: k, Jf: uint8(skip)}
 	}
 	p := []unix.SockFilter{
 		load(arch),
 		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: auditArch, Jt: 1},
 		result(missing), // another machine's calls have other numbers
 		load(number),
-		unless(unix.BPF_JGE, otherNumbers),
+		when(unix.BPF_JGE, otherNumbers, 1),
 		result(missing),
 	}
-	for _, nr := range []uint32{unix.SYS_IO_URING_SETUP, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY} {
-		p = append(p, unless(unix.BPF_JEQ, nr), result(missing))
+	call := func(nr uint32, then ...unix.SockFilter) {
+		p = append(append(p, when(unix.BPF_JEQ, nr, len(then))), then...)
 	}
-	p = append(
-		p,
-		unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: unix.SYS_SOCKET, Jt: 1},
-		result(allowed),
-		load(argument),
-	)
-	for _, family := range []uint32{unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK} {
-		p = append(p, unless(unix.BPF_JEQ, family), result(allowed))
+	oneOf := func(values ...uint32) (out []unix.SockFilter) {
+		for _, v := range values {
+			out = append(out, when(unix.BPF_JEQ, v, 1), result(allowed))
+		}
+		return append(out, result(refused))
 	}
-	return installFilter(append(p, result(refused)))
+	none := func(bits uint32) []unix.SockFilter {
+		return []unix.SockFilter{load(first), when(unix.BPF_JSET, bits, 1), result(refused), result(allowed)}
+	}
+	for _, nr := range []uint32{
+		unix.SYS_IO_URING_SETUP, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
+		unix.SYS_CLONE3, // its flags can't be seen; who is told that it is missing takes clone
+	} {
+		call(nr, result(missing))
+	}
+	for _, nr := range []uint32{unix.SYS_SETNS, unix.SYS_SETPRIORITY, unix.SYS_IOPRIO_SET, unix.SYS_SCHED_SETSCHEDULER, unix.SYS_SCHED_SETATTR, unix.SYS_SCHED_SETPARAM} {
+		call(nr, result(refused))
+	}
+	call(unix.SYS_CLONE, none(unix.CLONE_NEWUSER)...)
+	call(unix.SYS_UNSHARE, none(unix.CLONE_NEWUSER)...)
+	call(unix.SYS_SOCKET, append([]unix.SockFilter{load(first)}, oneOf(unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK)...)...)
+	// A pair of sockets that send single messages could send them to any address.
+	call(unix.SYS_SOCKETPAIR, append([]unix.SockFilter{
+		load(second), {Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0xf},
+	}, oneOf(unix.SOCK_STREAM, unix.SOCK_SEQPACKET)...)...)
+	// The limits of others: a limit on processor time ends them. Its own may be read and set.
+	call(unix.SYS_PRLIMIT64, load(first), when(unix.BPF_JEQ, 0, 1), result(allowed), load(third), when(unix.BPF_JEQ, 0, 1), result(allowed), result(refused))
+	return installFilter(append(p, result(allowed)))
+}
+
+// endConfined ends all that is left of a confined command, whatever it has done to hide: what it has started is in its user
+// namespace, from which nothing leads out. It says how many processes that were.
+func endConfined(namespace string) int {
+	ended := map[string]bool{}
+	for range looks * looks { // until a look finds none: what is just being started may be missed by one
+		pids, err := os.ReadDir("/proc")
+		if err != nil {
+			return len(ended)
+		}
+		found := false
+		for _, p := range pids {
+			pid, err := strconv.Atoi(p.Name())
+			if err != nil {
+				continue
+			}
+			if ns, err := os.Readlink("/proc/" + p.Name() + "/ns/user"); err != nil || ns != namespace {
+				continue
+			}
+			if s, ok := readStat(p.Name()); !ok || s.state == "Z" || s.state == "X" {
+				continue
+			}
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			ended[p.Name()], found = true, true
+		}
+		if !found {
+			break
+		}
+	}
+	return len(ended)
+}
+
+// confinedIn names the user namespace of a confined command that was just started.
+func confinedIn(pid int) (string, error) {
+	return os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/user")
 }

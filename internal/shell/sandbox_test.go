@@ -97,6 +97,8 @@ func TestSandboxLets(t *testing.T) {
 		{"id -u", strconv.Itoa(os.Getuid()) + "\n"},
 		{"grep -c '^Cap\\(Inh\\|Prm\\|Eff\\|Bnd\\|Amb\\):.0000000000000000$' /proc/self/status", "5\n"},
 		{"exit 3", ""},
+		{"ulimit -n 100 && ulimit -n", "100\n"},
+		{"python3 -c 'import multiprocessing as m; m.Lock(); print(m.Pool(2).map(abs, [-1, 2]))'", "[1, 2]\n"},
 		{"cat ~/.cache/warm; echo cold > ~/.cache/warm; echo new > ~/.cache/new", "warm\n"},
 		{"cat ~/.cache/*; rm ~/.cache/warm", "new\ncold\n"},
 		{"ls ~/.cache", "new\n"},
@@ -126,6 +128,11 @@ func TestSandboxForbids(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer named.Close()
+	letters, err := net.ListenPacket("unixgram", filepath.Join(c.root, "dgram"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer letters.Close()
 	sleeper := exec.Command("sleep", "1000")
 	if err := sleeper.Start(); err != nil {
 		t.Fatal(err)
@@ -178,6 +185,11 @@ func TestSandboxForbids(t *testing.T) {
 		`python3 -c 'import os; os.truncate("../other", 0)'`,
 		`python3 -c 'import os; os.utime("../other", (1, 1))'`,
 		"echo core > /proc/sys/kernel/core_pattern",
+		pid("prlimit --pid PID --cpu=1:1"),
+		pid("renice 5 PID"),
+		pid("ionice -c 3 -p PID"),
+		"unshare -U true",
+		`python3 -c 'import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"x", "dgram")'`,
 		"sudo -n true",
 	} {
 		if o := c.run(t, command); o.Exit == 0 {
@@ -219,6 +231,34 @@ func TestSandboxOfOthers(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	if n := strings.Count(string(out), "--- PASS"); err != nil || n != 3 {
 		t.Errorf("as nobody: %v, %d of 3 passed:\n%s", err, n, out)
+	}
+}
+
+// Whatever a command does to go on, it ends with its leader: nothing is done behind the look at what it has made.
+func TestSandboxEnds(t *testing.T) {
+	c := newConfined(t)
+	for _, command := range []string{
+		"sleep 1357.9 &",
+		"setsid sleep 1357.9 >/dev/null 2>&1 &",
+		"env -i setsid sh -c 'sleep 1357.9' >/dev/null 2>&1 & sleep 0.1",
+		`python3 -c '
+import os, time
+if os.fork(): os._exit(0)
+os.setsid()
+if os.fork(): os._exit(0)
+os.closerange(0, 357); os.environ.clear()
+for i in range(100000):
+    if os.fork(): os._exit(0)
+    time.sleep(0.01)
+'`,
+	} {
+		o := c.run(t, command)
+		if o.Exit != 0 || o.Left == 0 {
+			t.Errorf("%s: exit %d, %d ended, output %q", command, o.Exit, o.Left, o.Head)
+		}
+		if out, err := exec.Command("pgrep", "-f", "sleep 1357\\.9|closerange.0, 357").CombinedOutput(); err == nil {
+			t.Errorf("%s: it goes on: %s", command, out)
+		}
 	}
 }
 
