@@ -42,8 +42,11 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 	}
 	defer res.Body.Close()
 	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
-		target := to.Scheme + "://" + to.Host + strings.TrimSuffix(to.Path, "/models")
-		return nil, fmt.Errorf("the server redirects to %s; set that as the base URL if you trust it", target)
+		target := to.Scheme + "://" + to.Host + strings.TrimRight(to.Path, "/")
+		if base, list := strings.CutSuffix(target, "/models"); list {
+			return nil, fmt.Errorf("the server redirects to %s; set that as the base URL if you trust it", base)
+		}
+		return nil, fmt.Errorf("the server redirects to %s, a page to sign in at, perhaps", target)
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
 	if err != nil {

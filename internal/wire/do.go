@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"strconv"
 	"strings"
 	"time"
@@ -299,9 +300,14 @@ func (x *exchange) drain() {
 
 // refuse ends an exchange that was answered with a redirect.
 func (x *exchange) refuse(from *url.URL) error {
-	target := "somewhere else"
+	message := "the server redirects to somewhere else"
 	if to, err := from.Parse(x.header.Get("Location")); err == nil {
-		target = to.Scheme + "://" + to.Host + to.Path
+		message = "the server redirects to " + to.Scheme + "://" + to.Host + to.Path
+		if path.Base(to.Path) == path.Base(from.Path) {
+			message += "; set that as the base URL if you trust it"
+		} else {
+			message += ", a page to sign in at, perhaps, and no model server"
+		}
 	}
 	p := make([]byte, 4096)
 	for !x.ended {
@@ -312,7 +318,7 @@ func (x *exchange) refuse(from *url.URL) error {
 	if e, ok := errors.AsType[*Error](x.err); ok {
 		return e
 	}
-	return &Error{Kind: Redirect, Message: fmt.Sprintf("the server redirects to %s; set that as the base URL if you trust it", target)}
+	return &Error{Kind: Redirect, Message: message}
 }
 
 // end frees everything and hands the reply to the sink, once. It returns why the exchange failed, nil if it did not.
