@@ -399,3 +399,38 @@ func TestDoctorProxyPassedOver(t *testing.T) {
 		t.Error(r.out)
 	}
 }
+
+// TestDoctorUnnamedModel: where no model is named and the server gives no list to take one from, no task can begin, and doctor does not
+// say that one may.
+func TestDoctorUnnamedModel(t *testing.T) {
+	t.Parallel()
+	list := func(h http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/v1/chat/completions" {
+				w.WriteHeader(http.StatusMethodNotAllowed)
+				return
+			}
+			h(w, r)
+		}
+	}
+	for name, h := range map[string]http.HandlerFunc{
+		"a page to sign in at": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login?to=x", http.StatusFound) },
+		"none":                 answers(404, "text/plain", "nothing"),
+		"other JSON":           answers(200, "application/json", `{"hello": 1}`),
+		"an empty one":         answers(200, "application/json", `{"data": []}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := openShop(t, nil, list(h))
+			p := newPlace(t)
+			if r := p.run("doctor", "-u", s.URL+"/v1", "-k", doctorKey).want(t, 1); !strings.Contains(r.out, "no model is named, and the server gives no list to take one from") || !strings.Contains(r.out, "pass --model NAME") {
+				t.Errorf("it says %s", r.out)
+			}
+			if r := p.run("doctor", "-u", s.URL+"/v1", "-k", doctorKey, "-m", "x").want(t, 0); strings.Contains(r.out, "no model is named") {
+				t.Errorf("with a model it says %s", r.out)
+			}
+			if r := p.run("-u", s.URL+"/v1", "-k", doctorKey, "hi").want(t, 3); strings.Contains(r.err, "base URL") || !strings.Contains(r.err, "--model NAME") {
+				t.Errorf("a task says %s", r.err)
+			}
+		})
+	}
+}

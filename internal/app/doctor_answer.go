@@ -18,6 +18,9 @@ import (
 func (j *journey) answer(ctx context.Context, s wire.Seen) {
 	models, list := provider.ReadModels(s.Body)
 	source := j.c.BaseURL.Source
+	if before := len(j.f.checks); j.c.Model.Value == "" {
+		defer func() { j.unnamed(before) }()
+	}
 	switch {
 	case s.Status >= 300 && s.Status < 400 && s.Header.Get("Location") != "":
 		j.moved(ctx, s.Status, s.Header.Get("Location"))
@@ -55,6 +58,14 @@ func (j *journey) answer(ctx context.Context, s wire.Seen) {
 		} else {
 			j.f.ok("doctor.clock")
 		}
+	}
+}
+
+// unnamed says that a task can't begin: no model is named, and none can be taken from what the server said. Where one could be, or
+// something else is to be mended first, which the checks from a place on tell, it says nothing.
+func (j *journey) unnamed(from int) {
+	if !slices.ContainsFunc(j.f.checks[from:], func(c Check) bool { return c.Verdict == VerdictProblem || c.Code == "doctor.model.only" }) {
+		j.f.problem("doctor.model.unnamed").next("config.no_model.hint")
 	}
 }
 
@@ -211,6 +222,8 @@ func (j *journey) list(models []string) {
 	switch {
 	case name == "" && len(models) == 1:
 		j.f.ok("doctor.model.only", models[0])
+	case name == "" && len(models) == 0:
+		j.f.unknown("doctor.model.empty")
 	case name == "":
 		j.f.problem("doctor.model.none", len(models), some).next("config.no_model.hint")
 	case len(models) == 0:

@@ -155,6 +155,7 @@ func englishDoctor() map[string]string {
 		"doctor.model":                 "model %s is one of %d that the server lists",
 		"doctor.model.only":            "model %s, the only one that the server lists",
 		"doctor.model.none":            "no model is named, and the server lists %d: %s",
+		"doctor.model.unnamed":         "no model is named, and the server gives no list to take one from, so no task can begin",
 		"doctor.model.empty":           "the server lists no model",
 		"doctor.model.unknown":         "model %s is none of the %d that the server lists",
 		"doctor.model.like":            "one of these is meant, perhaps: %s (%s)",
