@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,11 +40,24 @@ func (u *userRecord) open(ctx context.Context) (*store.Store, error) {
 		return u.s, nil
 	}
 	s, err := store.Open(ctx, store.Options{Dir: u.dir, Mask: u.mask, Version: u.version})
-	if err == nil {
-		u.s = s
+	if err != nil {
+		return nil, &UserRecordError{filepath.Join(u.dir, "overt.db"), err}
 	}
-	return s, err
+	u.s = s
+	return s, nil
 }
+
+// UserRecordError says that the record of what holds in every workspace, and of trust, can't be opened.
+type UserRecordError struct {
+	Path string
+	Err  error
+}
+
+// Error implements error.
+func (e *UserRecordError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *UserRecordError) Unwrap() error { return e.Err }
 
 // permissions gives those for the person; where there is no record there are none.
 func (u *userRecord) permissions(ctx context.Context) ([]event.Fact, error) {
@@ -54,7 +68,11 @@ func (u *userRecord) permissions(ctx context.Context) ([]event.Fact, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.Permissions(ctx)
+	list, err := s.Permissions(ctx)
+	if err != nil {
+		return nil, &UserRecordError{filepath.Join(u.dir, "overt.db"), err}
+	}
+	return list, nil
 }
 
 func (u *userRecord) close() error {
@@ -149,8 +167,16 @@ func (p *Permissions) Grant(ctx context.Context, g event.PermissionGranted) (str
 	return p.session.Grant(ctx, event.Scope{}, g)
 }
 
-// Revoke ends the permission with the id. The error is a *[session.NoPermissionError] if there is none.
+// Revoke ends the permission with the id. The error is a *[session.NoPermissionError] if there is none, and then nothing is
+// made.
 func (p *Permissions) Revoke(ctx context.Context, id string) error {
+	list, err := p.List(ctx)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(list, func(x Permission) bool { return x.ID == id }) {
+		return &session.NoPermissionError{ID: id}
+	}
 	return p.session.Revoke(ctx, id, "person")
 }
 

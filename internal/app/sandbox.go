@@ -154,19 +154,25 @@ func (b box) look(s *shell.Sandbox, hide func(string), dir string, names []strin
 	}
 }
 
-// gitParts is what of a repository's own folder makes programs run, or says where the rest is.
+// gitParts is what of a repository's own folder makes programs run, or says where the rest is. The folders in which there are
+// many files, and none of that kind, are not looked into.
 func gitParts(dir string) (out []string) {
-	for _, pattern := range []string{"hooks", "config", "config.worktree", "info", "commondir", "modules/*/hooks", "modules/*/config", "worktrees/*/config.worktree", "worktrees/*/commondir", "worktrees/*/gitdir"} {
-		found, err := filepath.Glob(filepath.Join(globEscaper().Replace(dir), pattern))
-		if err == nil {
-			out = append(out, found...)
+	_ = filepath.WalkDir(dir, func(full string, e fs.DirEntry, err error) error {
+		rel, rerr := filepath.Rel(dir, full)
+		switch {
+		case rerr != nil || full == dir:
+			return nil
+		case policy.Planted(path.Join(".git", filepath.ToSlash(rel))):
+			out = append(out, full)
+			fallthrough
+		case err != nil, slices.Contains([]string{"objects", "refs", "logs", "lfs"}, e.Name()):
+			if e != nil && e.IsDir() {
+				return filepath.SkipDir
+			}
 		}
-	}
+		return nil
+	})
 	return out
-}
-
-func globEscaper() *strings.Replacer {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
 }
 
 // real is the path of what exists, links resolved.

@@ -111,7 +111,7 @@ func (p *program) resolved() (*config.Config, error) {
 // shownAnyway is the configuration for those who only look at it: that there is no endpoint to go to is a notice, not an error.
 func (p *program) shownAnyway() (*config.Config, error) {
 	c, err := p.resolved()
-	if e, ok := errors.AsType[*config.Error](err); ok && c != nil && slices.Contains([]string{"config.no_key", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code) {
+	if e, _ := errors.AsType[*config.Error](err); p.onlyEndpoint(c, err) {
 		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(e).text))
 		return c, nil
 	}

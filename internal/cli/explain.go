@@ -31,6 +31,7 @@ func (p *program) explain(err error) message {
 		noCall    *trace.NoCallError
 		path      *fs.PathError
 		noRule    *session.NoPermissionError
+		user      *app.UserRecordError
 		onTask    message
 	)
 	switch {
@@ -57,6 +58,8 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("db.restoring.left", restoring.From), p.say.Say("db.restoring.hint"), statusFailed}
 	case errors.As(err, &unread):
 		return message{p.say.Say("db.unread", unread.Path, unread.Err), p.say.Say("db.unread.hint"), statusFailed}
+	case errors.As(err, &user):
+		return message{p.say.Say("permission.record", user.Path), p.say.Say("permission.record.hint", user.Path), statusFailed}
 	case errors.As(err, &noRule):
 		return message{p.say.Say("permission.unknown", noRule.ID), p.say.Say("permission.unknown.hint"), statusUsage}
 	case errors.Is(err, session.ErrEmpty):

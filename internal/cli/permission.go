@@ -183,7 +183,7 @@ func (p *program) permissions(cmd *cobra.Command, begin bool, do func(context.Co
 		return err
 	}
 	conf, err := p.resolved()
-	if conf == nil { // what is missing for a task to run does not matter here
+	if err != nil && !p.onlyEndpoint(conf, err) { // what is missing for a task to run does not matter here
 		return err
 	}
 	ctx := cmd.Context()

@@ -104,11 +104,17 @@ func (p *program) risk(command string, asJSON bool) error {
 // the same.
 func (p *program) rules() (list []policy.Rule, confine bool, err error) {
 	c, err := p.resolved()
-	if e, ok := errors.AsType[*config.Error](err); err != nil && !(ok && c != nil && slices.Contains([]string{"config.no_key", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code)) {
+	if err != nil && !p.onlyEndpoint(c, err) {
 		return nil, false, err
 	}
 	list, err = app.Rules(c)
 	return list, c.Sandbox && shell.SandboxSupport() == nil, err
+}
+
+// onlyEndpoint tells whether nothing is wrong with the settings but that there is no model server to go to.
+func (p *program) onlyEndpoint(c *config.Config, err error) bool {
+	e, ok := errors.AsType[*config.Error](err)
+	return ok && c != nil && slices.Contains([]string{"config.no_key", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code)
 }
 
 // here opens the workspace and gives the current folder in it.

@@ -30,6 +30,8 @@ func englishPermission() map[string]string {
 		"trust.none":    "this workspace is not trusted",
 		"trust.unread":  "what this workspace brings along can't be trusted: %v",
 
+		"permission.record":       "the record of your permissions and of trust can't be read: %s",
+		"permission.record.hint":  "put a copy of yours in its place, or move %s away: what was allowed, denied and trusted everywhere is gone then",
 		"permission.unknown":      "no rule %s is in force",
 		"permission.unknown.hint": "overt permission list has the ids; rules of the settings are changed there (overt config unset)",
 	}

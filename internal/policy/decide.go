@@ -49,7 +49,7 @@ func Decide(r Rules, a Action) Decision {
 				}
 			}
 			if out.Rule == "" {
-				out.Rule = d.Rule
+				out.Rule, out.Origin = d.Rule, d.Origin
 			}
 			out.Confined = out.Confined || d.Confined
 		}
@@ -72,7 +72,7 @@ func decideBare(r Rules, a Action) Decision {
 	for _, v := range []Verdict{Deny, Ask} {
 		for _, rule := range r.List {
 			if rule.Verdict == v && rule.pattern == "" && (rule.tool == "*" || rule.tool == a.Tool) {
-				return Decision{Verdict: v, Rule: rule.Text, Reasons: []string{"rule." + string(v)}}
+				return Decision{Verdict: v, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{"rule." + string(v)}}
 			}
 		}
 	}
@@ -95,17 +95,17 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 	allows := func(rule Rule) bool { return !high && !altered && rule.allows(tool, e) }
 
 	if rule, ok := find(Deny, forbids); ok {
-		return Decision{Verdict: Deny, Rule: rule.Text, Reasons: []string{ReasonDenyRule}}
+		return Decision{Verdict: Deny, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonDenyRule}}
 	}
 	if r.Profile == Plan && e.Kind != Read && !low {
 		return Decision{Verdict: Deny, Reasons: []string{ReasonPlan}}
 	}
 	if rule, ok := find(Ask, forbids); ok {
-		return Decision{Verdict: Ask, Rule: rule.Text, Reasons: []string{ReasonAskRule}}
+		return Decision{Verdict: Ask, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonAskRule}}
 	}
 	exact := func(rule Rule) bool { return allows(rule) && (rule.names(e.Target) || rule.whole(tool, e)) }
 	if rule, ok := find(Allow, exact); ok {
-		return Decision{Verdict: Allow, Rule: rule.Text, Reasons: []string{ReasonAllowRule}}
+		return Decision{Verdict: Allow, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonAllowRule}}
 	}
 	if reason := mayBeForbidden(r, e); reason != "" {
 		return Decision{Verdict: Ask, Reasons: askReasons(reason, e)}
@@ -117,7 +117,7 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 		return Decision{Verdict: Ask, Reasons: askReasons(reason, e)}
 	}
 	if rule, ok := find(Allow, allows); ok {
-		return Decision{Verdict: Allow, Rule: rule.Text, Reasons: []string{ReasonAllowRule}}
+		return Decision{Verdict: Allow, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonAllowRule}}
 	}
 	if high {
 		return Decision{Verdict: Ask, Reasons: askReasons(ReasonHigh, e)}

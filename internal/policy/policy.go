@@ -112,6 +112,7 @@ func Closed(text string) Rule { return Rule{Verdict: Deny, Text: text, tool: "*"
 type Decision struct {
 	Verdict Verdict
 	Rule    string   // text of the rule that decided, "" if the profile did
+	Origin  string   // of that rule
 	Reasons []string // codes for people: package i18n has the sentences
 	// Confined says that the command may run unasked only in the sandbox.
 	Confined bool

@@ -54,11 +54,7 @@ func (b *batch) decide(j *job) {
 		rules.List = append(rules.List, g.rule)
 	}
 	j.decision = policy.Decide(rules, j.prepared.Action)
-	for _, r := range rules.List {
-		if r.Text == j.decision.Rule && r.Verdict == j.decision.Verdict {
-			j.by = r.Origin
-		}
-	}
+	j.by = j.decision.Origin
 	if j.decision.Verdict == policy.Ask && b.Ask != nil && b.Grants != nil {
 		if rule, ok := policy.Lasting(rules, j.prepared.Action); ok {
 			j.lasting = &rule
@@ -162,16 +158,18 @@ func (b *batch) answered(ctx context.Context, id string, j *job, a *event.Questi
 		b.Grants.add(b.scope.Turn, grant{*j.lasting, id, b.scope.Turn})
 		return nil
 	case event.AnswerPattern, event.AnswerWorkspace, event.AnswerUser:
-		a.Rule, a.Scope = j.lasting.Text, a.Choice
+		scope := a.Choice
 		if a.Choice == event.AnswerPattern {
-			a.Scope = event.ScopeTask
+			scope = event.ScopeTask
 		}
 		// Saved before the call runs: whoever agreed to it for good is not asked again, whatever comes of the call.
 		if err := b.Save(ctx, b.scope, event.PermissionGranted{
-			Rule: j.lasting.Text, Verdict: string(policy.Allow), Given: j.lasting.Given(), Scope: a.Scope, Question: id, By: a.By,
+			Rule: j.lasting.Text, Verdict: string(policy.Allow), Given: j.lasting.Given(), Scope: scope, Question: id, By: a.By,
 		}); err != nil {
 			b.fail(err)
+			return &Result{Status: event.StatusError, Code: "internal", Content: "The answer could not be kept; nothing was run.", Trusted: true}
 		}
+		a.Rule, a.Scope = j.lasting.Text, scope
 		return nil
 	case event.AnswerNever:
 		rule, err := policy.ParseRule(policy.Deny, policy.Kind(j.prepared.Action))
