@@ -68,7 +68,7 @@ func TestElevated(t *testing.T) {
 	x.types("go\r")
 	x.shows("or never: ")
 	x.types("yes\r")
-	x.shows("sudo -u root -- ")
+	x.shows(filepath.Join(filepath.Dir(p.dir), "bin", "sudo") + " -u root -- ")
 	x.shows("run this command? yes, no (Ctrl-C) or never: ") // no answer covers the next one
 	if p.argv() != "" {
 		t.Error("sudo ran before it was allowed")

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -18,20 +19,59 @@ import (
 // elevatedGate becomes sudo once it hears the word. Descriptor 4 is the terminal, which sudo opens by its name.
 const elevatedGate = `read -r word <&3 && [ "$word" = go ] || exit 125; exec 3<&- 4<&-; unset word; exec "$@"`
 
-// StartElevated starts, held, a command that runs as root: sudo -u root -- SHELL -c COMMAND. It has a pseudo-terminal of
-// its own, on which sudo asks; [Held.GoAt] joins that to the person's. Standard input is empty and the output is not on
-// the terminal, as with any other command. When the terminal goes, whatever runs there ends, also what is not ours to kill.
-func StartElevated(o Options) (*Held, error) {
+// Sudo is the full path of the sudo that [Session.StartElevated] runs: the first one in the PATH that the session began with,
+// for a command can change that of the session. One in the session's first folder is passed over, since any command may
+// have written it there; so is one that belongs to neither root nor this user, or that everybody may change.
+func (s *Session) Sudo() (string, error) {
+	for _, kv := range s.base {
+		path, ok := strings.CutPrefix(kv, "PATH=")
+		if !ok {
+			continue
+		}
+		for dir := range strings.SplitSeq(path, ":") {
+			if p := dir + "/sudo"; strings.HasPrefix(dir, "/") && s.trusted(p) {
+				return p, nil
+			}
+		}
+	}
+	return "", errors.New("sudo is not installed in a folder of the PATH that this program was started with")
+}
+
+// trusted tells whether a file is a program that the commands of the session can't have made.
+func (s *Session) trusted(p string) bool {
+	real, err := filepath.EvalSymlinks(p)
+	if err != nil || within(s.first, p) || within(s.first, real) {
+		return false
+	}
+	info, err := os.Stat(real)
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 || info.Mode()&0o002 != 0 {
+		return false
+	}
+	owner, ok := info.Sys().(*syscall.Stat_t)
+	return ok && (owner.Uid == 0 || int(owner.Uid) == os.Geteuid())
+}
+
+func within(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, "../")
+}
+
+// StartElevated starts, held, a command that runs as root: sudo -u root -- SHELL -c COMMAND, with the sudo and in the
+// environment of the session's start, whatever its commands have changed. It has a pseudo-terminal of its own, on which
+// sudo asks; [Held.GoAt] joins that to the person's. Standard input is empty and the output is not on the terminal, as
+// with any other command. When the terminal goes, whatever runs there ends, also what is not ours to kill.
+func (s *Session) StartElevated(o Options) (*Held, error) {
 	switch {
 	case len(o.Command) > maxCommand:
 		return nil, fmt.Errorf("the command has %d bytes; at most %d can be run. Write a script file and run that", len(o.Command), maxCommand)
 	case !valid(o.Command):
 		return nil, errors.New("the command holds a NUL byte")
 	}
-	sudo, err := find("sudo", o.Env)
+	sudo, err := s.Sudo()
 	if err != nil {
 		return nil, err
 	}
+	o.Env = s.base
 	timeout := o.Timeout
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -42,23 +82,6 @@ func StartElevated(o Options) (*Held, error) {
 		return nil, fmt.Errorf("start sudo: %v", err)
 	}
 	return h, nil
-}
-
-// find looks for a program in the PATH of an environment.
-func find(name string, env []string) (string, error) {
-	for _, kv := range env {
-		path, ok := strings.CutPrefix(kv, "PATH=")
-		if !ok {
-			continue
-		}
-		for dir := range strings.SplitSeq(path, ":") {
-			p := dir + "/" + name
-			if info, err := os.Stat(p); err == nil && strings.HasPrefix(dir, "/") && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-				return p, nil
-			}
-		}
-	}
-	return "", fmt.Errorf("%s is not installed", name)
 }
 
 func (h *Held) launchElevated(o Options, sudo string) (err error) {

@@ -9,9 +9,15 @@ import (
 	"os"
 )
 
-// StartElevated gives an error: only Linux has what it needs.
-func StartElevated(Options) (*Held, error) {
-	return nil, errors.New("commands can't be run as root by this program on this system")
+// Sudo gives an error: only Linux has what elevated commands need.
+func (*Session) Sudo() (string, error) {
+	return "", errors.New("commands can't be run as root by this program on this system")
+}
+
+// StartElevated gives the error of [Session.Sudo].
+func (s *Session) StartElevated(Options) (*Held, error) {
+	_, err := s.Sudo()
+	return nil, err
 }
 
 // GoAt gives [ErrUnsupported].

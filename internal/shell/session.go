@@ -2,6 +2,7 @@ package shell
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ type Session struct {
 	mu    sync.Mutex
 	sh    string   // where the shell is
 	base  []string // the environment at the start
+	first string   // the folder at the start, links followed
 	at    remembered
 	jobs  []*Job
 	begun int // jobs so far
@@ -53,7 +55,11 @@ func Path() string { return shellPath() }
 
 // NewSession begins in an absolute folder with an environment, see [Environ].
 func NewSession(dir string, env []string) *Session {
-	return &Session{sh: shellPath(), base: slices.Clone(env), at: remembered{dir: dir, env: quiet(env)}}
+	first, err := filepath.EvalSymlinks(dir)
+	if err != nil { // then no command can start there either
+		first = dir
+	}
+	return &Session{sh: shellPath(), base: slices.Clone(env), first: first, at: remembered{dir: dir, env: quiet(env)}}
 }
 
 // Dir is the absolute folder that the session is in, links followed.

@@ -18,14 +18,20 @@ func (r *commandRun) elevate(intent string, own policy.Grade, dir string) (*tool
 	if r.terminal == nil {
 		return nil, &tool.Refusal{Code: "no_terminal", Text: "elevated needs a person at a terminal, and there is none; nothing was run. Go on without it, or say what a person is to run"}
 	}
-	text := policy.InDir(dir, policy.Elevated(shell.Path(), r.options.Command))
+	sudo, err := r.shell.Sudo()
+	if err != nil {
+		return nil, &tool.Refusal{Code: "not_started", Text: err.Error() + "; nothing was run"}
+	}
+	text := policy.Elevated(shell.Path(), r.options.Command)
+	preview := policy.InDir(dir, sudo+strings.TrimPrefix(text, "sudo")) // the person sees which one it is
+	text = policy.InDir(dir, text)
 	risk := policy.Command(text, ".", Files(r.tree)).Raise(policy.High)
 	if r.options.Dir == "" {
 		r.options.Dir = r.shell.Dir()
 	}
 	return &tool.Prepared{
 		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: own, Risk: &risk},
-		Preview: text, Intent: strings.Join(strings.Fields(intent), " "), Dir: dir, Launch: r.launchElevated, Release: r.release, Run: r.runElevated,
+		Preview: preview, Intent: strings.Join(strings.Fields(intent), " "), Dir: dir, Launch: r.launchElevated, Release: r.release, Run: r.runElevated,
 	}, nil
 }
 
@@ -38,8 +44,7 @@ func (r *commandRun) launchElevated(_ context.Context, confined bool) (*event.Gr
 			return nil, err
 		}
 	}
-	r.options.Env = r.shell.Environ()
-	held, err := shell.StartElevated(r.options)
+	held, err := r.shell.StartElevated(r.options)
 	if err != nil {
 		return nil, &tool.Refusal{Code: "not_started", Text: err.Error() + "; nothing was run"}
 	}
