@@ -238,24 +238,23 @@ func dropped(name string) bool {
 	return strings.HasPrefix(name, "__overt_") || scrubbed(name)
 }
 
-// ofBash tells whether bash keeps a variable itself, or it is as in a fresh one.
+// ofBash tells whether bash keeps a variable itself (Bash Reference Manual, Bash Variables), or it is as in a fresh one.
 func ofBash(d declaration) bool {
 	switch d.name {
-	case "BASH_ENV", "BASH_XTRACEFD", "BASH_COMPAT":
-		return false
+	case "BASH", "BASHOPTS", "BASHPID", "BASH_ARGC", "BASH_ARGV", "BASH_ARGV0", "BASH_CMDS", "BASH_COMMAND", "BASH_EXECUTION_STRING", "BASH_LINENO",
+		"BASH_MONOSECONDS", "BASH_REMATCH", "BASH_SOURCE", "BASH_SUBSHELL", "BASH_TRAPSIG", "BASH_VERSINFO", "BASH_VERSION", "COMP_WORDBREAKS", "DIRSTACK",
+		"EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "PIPESTATUS", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM", "UID":
+		return true
 	case "BASH_ALIASES":
 		return !d.set || d.value == "()"
-	case "COMP_WORDBREAKS", "DIRSTACK", "EPOCHREALTIME", "EPOCHSECONDS", "EUID", "FUNCNAME", "GROUPS", "HISTCMD", "HOSTNAME", "HOSTTYPE", "MACHTYPE",
-		"OSTYPE", "PIPESTATUS", "RANDOM", "SECONDS", "SHELLOPTS", "SRANDOM", "UID":
-		return true
-	case "SHELL", "TERM": // what bash sets where the environment has none
+	case "BASH_LOADABLES_PATH", "HOSTNAME", "HOSTTYPE", "MACHTYPE", "OSTYPE", "SHELL", "TERM": // what bash sets where the environment has none
 		return !strings.Contains(d.flags, "x")
 	case "IFS":
 		return d.value == `$' \t\n'` || d.value == "\" \t\n\""
 	case "PS4":
 		return d.value == `"+ "`
 	}
-	return strings.HasPrefix(d.name, "BASH")
+	return false
 }
 
 // aliases reads the value of BASH_ALIASES: ([name]="text" …).

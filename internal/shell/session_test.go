@@ -87,6 +87,10 @@ func TestLasting(t *testing.T) {
 		{"unset", "unset HOME; PAGER=x", 0, `echo "${HOME-none} $PAGER"; sh -c 'echo $PAGER'`, "none x\nx\n"},
 		{"keys and ours", "export MY_API_KEY=k OVERT_X=y", 0, `echo "${MY_API_KEY-none} ${OVERT_X-none}"`, "none none\n"},
 		{"a large variable", "export L=$(head -c 200000 /dev/zero | tr '\\0' x)", 0, "echo ${#L}", "200000\n"},
+		{
+			"names like those of bash", "export HOSTNAME=a OSTYPE=b HOSTTYPE=c MACHTYPE=d BASHRC=e BASH_LOADABLES_PATH=f BASH_MINE=g; BASHFUL=h", 0,
+			`sh -c 'echo $HOSTNAME $OSTYPE $HOSTTYPE $MACHTYPE $BASHRC $BASH_LOADABLES_PATH $BASH_MINE'; echo $BASHFUL`, "a b c d e f g\nh\n",
+		},
 		{"nothing from standard streams", `printf 'declare -x Q="1"\n' >&2; echo x`, 0, `echo "${Q-unset}"`, "unset\n"},
 		{"what a child writes to the sheet", `z=14; bash -c "printf 'declare -- z=99\\0' >&187"`, 0, "echo $z", "14\n"},
 		{"noexec", "z=15; set -n; z=16", 0, "echo ${z-unset}", "unset\n"},
