@@ -40,7 +40,9 @@ func TestDamagedStates(t *testing.T) {
 		}
 	}
 	for name, do := range map[string]func(t *testing.T){
-		"text":       func(t *testing.T) { change(t, path, func([]byte) []byte { return bytes.Repeat([]byte("text\n"), 5000) }) },
+		"text": func(t *testing.T) {
+			change(t, path, func([]byte) []byte { return bytes.Repeat([]byte("text\n"), 5000) })
+		},
 		"header":     flip(0, 100),
 		"first page": flip(100, 4096),
 		"pages":      flip(4096, 1<<30),

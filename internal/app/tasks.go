@@ -45,6 +45,31 @@ func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
 	}, nil
 }
 
+// Dismiss takes inputs out of what waits for a task, of which whoever goes on with it was told. While somebody else is at work on the
+// task, or where it takes no input, they stay.
+func (a *App) Dismiss(ctx context.Context, task string, ids []string) error {
+	err := a.Session.Do(ctx, "", task, dismissal{ids})
+	var state *session.StateError
+	var active *session.ActiveError
+	if errors.As(err, &state) || errors.As(err, &active) {
+		return nil
+	}
+	return err
+}
+
+// dismissal implements [session.Op].
+type dismissal struct{ ids []string }
+
+// Apply implements what session.Op says.
+func (d dismissal) Apply(ctx context.Context, s event.Scope, log event.Log) error {
+	b := event.Batch{Scope: s, If: &event.If{Idle: true, States: []string{event.TaskActive}}}
+	for _, id := range d.ids {
+		b.Facts = append(b.Facts, event.Draft{Subject: id, Data: event.QueueChanged{State: event.QueueRemoved, By: "person"}})
+	}
+	_, err := log.Append(ctx, b)
+	return err
+}
+
 // Close closes the record.
 func (t *Tasks) Close(ctx context.Context) error {
 	err := t.Session.Close(ctx)

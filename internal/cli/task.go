@@ -80,8 +80,16 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 		return err
 	}
 	if in.Task != "" {
-		if err := p.sayUnsent(cmd.Context(), a, in.Task); err != nil {
+		var told []string
+		if told, err = p.sayUnsent(cmd.Context(), a, in.Task); err != nil {
 			return err
+		}
+		if len(told) > 0 {
+			defer func() { // once the task has gone on: a start that is refused has told nobody
+				if derr := a.Dismiss(context.WithoutCancel(cmd.Context()), in.Task, told); derr != nil && err == nil {
+					err = fmt.Errorf("%s", p.say.Say("error.record", derr))
+				}
+			}()
 		}
 	}
 	switch {

@@ -10,8 +10,11 @@ import (
 	"overt/internal/trace"
 )
 
-// unsent gives the texts of the inputs of a task that came while a run was under way and never got to the model, the oldest first.
-func unsent(events iter.Seq2[trace.Event, error]) ([]string, error) {
+// waiting is an input that came while a run was under way.
+type waiting struct{ id, text string }
+
+// unsent gives such inputs of a task that never got to the model and that nobody was told of, the oldest first.
+func unsent(events iter.Seq2[trace.Event, error]) ([]waiting, error) {
 	var order []string
 	texts := map[string]string{}
 	for e, err := range events {
@@ -30,40 +33,57 @@ func unsent(events iter.Seq2[trace.Event, error]) ([]string, error) {
 			delete(texts, d.Queue)
 		}
 	}
-	var out []string
+	var out []waiting
 	for _, id := range order {
 		if text, ok := texts[id]; ok {
-			out = append(out, text)
+			out = append(out, waiting{id, text})
 		}
 	}
 	return out, nil
 }
 
 // showUnsent shows such inputs of a task: they wait while it runs, else a person has to say them again.
-func (p *program) showUnsent(t trace.Task, list []string) {
+func (p *program) showUnsent(t trace.Task, list []waiting) {
+	if len(list) == 0 {
+		return
+	}
 	code := "task.unsent"
 	if status := text(t.LastRun); status == "running" || status == "accepted" {
 		code = "task.waits"
 	}
-	for _, input := range list {
-		fmt.Fprintln(p.Out, "  "+visible(p.say.Say(code, indent(input))))
+	for _, w := range list {
+		fmt.Fprintln(p.Out, "  "+visible(p.say.Say(code, indent(w.text))))
 	}
-	if len(list) > 0 && code == "task.unsent" {
-		fmt.Fprintln(p.Out, "  "+p.say.Say("task.unsent.hint", t.ID))
+	if code != "task.unsent" {
+		return
 	}
+	hint := p.say.Say("task.unsent.hint", t.ID)
+	switch t.State {
+	case event.TaskActive:
+	case event.TaskPaused:
+		hint = p.say.Say("task.unsent.first", "overt task resume "+t.ID, t.ID)
+	default:
+		hint = p.say.Say("task.unsent.first", "overt task reopen "+t.ID, t.ID)
+	}
+	fmt.Fprintln(p.Out, "  "+hint)
 }
 
-// sayUnsent tells who goes on with a task of such inputs of before.
-func (p *program) sayUnsent(ctx context.Context, a *app.App, task string) error {
+// sayUnsent tells who goes on with a task of such inputs of before, and gives those that it told of. A task that takes no input tells
+// who looks at it.
+func (p *program) sayUnsent(ctx context.Context, a *app.App, task string) (told []string, err error) {
 	if n, err := a.Session.Waiting(ctx, task); err != nil || n == 0 {
-		return err
+		return nil, err
+	}
+	if t, err := a.Trace.Find(ctx, task); err != nil || t.State != event.TaskActive {
+		return nil, err
 	}
 	list, err := unsent(a.Trace.Events(ctx, task))
-	for _, text := range list {
-		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say("task.unsent", indent(text))))
+	for _, w := range list {
+		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say("task.unsent", indent(w.text))))
+		told = append(told, w.id)
 	}
 	if len(list) > 0 {
 		fmt.Fprintf(p.Err, "  %s\n", p.say.Say("task.unsent.next"))
 	}
-	return err
+	return told, err
 }
