@@ -308,7 +308,8 @@ func (h *Held) finish(o Outcome, r running) Outcome {
 		h.close()
 		return o
 	}
-	o.Lost = !h.session.take(h.sheet.read(), h.frame, h.bash)
+	lost := h.session.take(h.sheet.read(), h.frame, h.bash)
+	o.Lost, o.Large, o.Unkept = lost.all, lost.large, lost.unkept
 	h.session.rest()
 	if !forced && h.lingers() {
 		o.Open = false

@@ -19,27 +19,46 @@ const (
 	sections
 )
 
-// take makes what a shell left the state of the session; false: it left nothing that can be read. word frames it.
-func (s *Session) take(left []byte, word string, bash bool) bool {
+// maxState bounds, in bytes, the variables that last, and the functions, and the arguments.
+const maxState = 4 << 20
+
+// loss is what a shell did not leave to its session.
+type loss struct {
+	all    bool     // anything that can be read
+	large  bool     // what was too large: unkept, or all but the folder if that is empty
+	unkept []string // names of variables; or what else, in words
+}
+
+// take makes what a shell left the state of the session. word frames it.
+func (s *Session) take(left []byte, word string, bash bool) loss {
 	frame := []byte(word + "\x00")
 	i := bytes.Index(left, frame)
-	if i < 0 || !bytes.HasSuffix(left, frame) || len(left) < i+2*len(frame) {
-		return false
+	if i < 0 {
+		return loss{all: true}
 	}
-	part := strings.Split(string(left[i+len(frame):len(left)-len(frame)]), "\x00")
+	part := strings.Split(string(left[i+len(frame):]), "\x00")
+	if len(left) > maxSheet-maxState { // somewhere the shell could write no more, and may have gone on after that
+		if len(part) <= atDir+1 || !strings.HasPrefix(part[atDir], "/") {
+			return loss{all: true}
+		}
+		s.Move(strings.TrimSuffix(part[atDir], "\n"))
+		return loss{large: true}
+	}
 	want := sections
 	if !bash {
 		want++
 	}
-	if len(part) != want+1 { // the last one is empty
-		return false
+	if len(part) != want+2 || part[want] != word { // the last one is empty
+		return loss{all: true}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := remembered{dir: strings.TrimSuffix(part[atDir], "\n"), Known: Known{Vars: map[string]string{}}}
 	b := builder{remembered: &next}
+	b.bound(part, atArguments, "the arguments of set")
 	b.line("umask " + strings.TrimSpace(part[atUmask]))
 	if bash {
+		b.bound(part, atFunctions, "functions")
 		b.bash(part)
 	} else {
 		b.sh(part)
@@ -51,7 +70,39 @@ func (s *Session) take(left []byte, word string, bash bool) bool {
 	next.restore = b.script.String()
 	s.at = next
 	s.turn++
-	return true
+	return loss{large: len(b.unkept) > 0, unkept: b.unkept}
+}
+
+// bound empties a section that is too large to last.
+func (b *builder) bound(part []string, at int, what string) {
+	if len(part[at]) > maxState {
+		part[at] = ""
+		b.unkept = append(b.unkept, what)
+	}
+}
+
+// fitting leaves out the largest variables, as many as must be for the others to fit.
+func (b *builder) fitting(all []declaration) []declaration {
+	size := 0
+	for _, d := range all {
+		size += len(d.name) + len(d.value)
+	}
+	if size <= maxState {
+		return all
+	}
+	largest := slices.SortedStableFunc(slices.Values(all), func(x, y declaration) int { return len(y.value) - len(x.value) })
+	out := map[string]bool{}
+	for _, d := range largest {
+		if size <= maxState {
+			break
+		}
+		size -= len(d.name) + len(d.value)
+		out[d.name] = true
+		if !dropped(d.name) {
+			b.unkept = append(b.unkept, d.name)
+		}
+	}
+	return slices.DeleteFunc(all, func(d declaration) bool { return out[d.name] })
 }
 
 // unlike stands among the options where some variable does not simply hold what it is given (declare -i, -l, -u, -c, -n).
@@ -62,6 +113,7 @@ type builder struct {
 	*remembered
 	script strings.Builder
 	size   int // of env
+	unkept []string
 }
 
 func (b *builder) line(text string) { b.script.WriteString(text + "\n") }
@@ -90,7 +142,7 @@ func (b *builder) variable(d declaration, exported bool, line string) {
 }
 
 func (b *builder) bash(part []string) {
-	for _, d := range declarations(part[atVariables]) {
+	for _, d := range b.fitting(declarations(part[atVariables])) {
 		if dropped(d.name) || ofBash(d) {
 			continue
 		}
@@ -175,7 +227,7 @@ func (b *builder) sh(part []string) {
 			b.line("export " + d.name)
 		}
 	}
-	for _, d := range assignments(part[atVariables+1], "") {
+	for _, d := range b.fitting(assignments(part[atVariables+1], "")) {
 		if dropped(d.name) || d.name == "IFS" && d.value == "' \t\n'" || (d.name == "PS1" || d.name == "PS2" || d.name == "PS4") && !exported[d.name] {
 			continue
 		}

@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -166,6 +167,47 @@ func TestLost(t *testing.T) {
 	if o := s.run("echo $x"); o.Head != "3\n" {
 		t.Errorf("after a time-out: %+v", o)
 	}
+}
+
+// TestLargeState: of a state that is too large to last, folder and whatever fits are kept.
+func TestLargeState(t *testing.T) {
+	const grow = "f() { :; }; mkdir -p d; cd d; export K=v; big=x; while ((${#big} < %s)); do big=$big$big; done"
+	s := begin(t)
+	o := s.run("Z=1; " + strings.Replace(grow, "%s", "5000000", 1))
+	if o.Lost || !o.Large || !slices.Equal(o.Unkept, []string{"big"}) {
+		t.Errorf("%+v", o)
+	}
+	if o := s.run("echo ${PWD##*/} ${big-unset} $K $Z; sh -c 'echo $K'; type -t f"); o.Head != "d unset v 1\nv\nfunction\n" || o.Large {
+		t.Errorf("%+v", o)
+	}
+	if o := s.run("set -- $(seq 1000000)"); o.Lost || !o.Large || !slices.Equal(o.Unkept, []string{"the arguments of set"}) {
+		t.Errorf("%+v", o)
+	}
+	o = s.run("K=w; " + strings.Replace(grow, "%s", "80000000", 1))
+	if o.Lost || !o.Large || len(o.Unkept) != 0 {
+		t.Errorf("%+v", o)
+	}
+	if o := s.run("echo $PWD ${big-unset} $K $Z"); o.Head != s.dir+"/d/d unset v 1\n" {
+		t.Errorf("%+v", o)
+	}
+	s = begin(t)
+	dash(t, s)
+	o = s.run("K=v; mkdir e; cd e; big=$(head -c 5000000 /dev/zero | tr '\\0' x)")
+	if o.Lost || !o.Large || !slices.Equal(o.Unkept, []string{"big"}) {
+		t.Errorf("%+v", o)
+	}
+	if o := s.run("echo ${PWD##*/} ${big-unset} $K"); o.Head != "e unset v\n" {
+		t.Errorf("%+v", o)
+	}
+}
+
+// dash makes a session one of a plain sh.
+func dash(t *testing.T, s *lasting) {
+	t.Helper()
+	if _, err := os.Stat("/bin/dash"); err != nil {
+		t.Skip("needs dash")
+	}
+	s.UseSh("/bin/dash")
 }
 
 // TestDeletedFolder: a session whose folder is gone can be put elsewhere, and has kept the rest.

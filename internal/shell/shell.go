@@ -62,8 +62,10 @@ type Outcome struct {
 	Waiting   bool   // it waited for input at a terminal of its own, where nobody types, and the group was ended
 	Left      int    // processes that the command had left behind, and that were ended
 	Open      bool   // a process outside the group holds the output still; what it writes from now on is not in Output
-	Lost      bool   // of a session: the shell was ended before it could leave its state, so that before it holds still
-	Job       *Job   // of a session: what goes on running
+	Lost      bool   // of a session: the shell did not leave its state at its end, as after exec, set -n or SIGKILL, so that before it holds still
+	Large     bool   // of a session: Unkept was too large to last; nothing but the folder was kept if that is empty
+	Unkept    []string
+	Job       *Job // of a session: what goes on running
 	Output
 	Took time.Duration
 }

@@ -331,7 +331,14 @@ func (r *commandRun) outcome(o shell.Outcome) (*tool.Result, error) {
 		parts = append(parts, "it ran in the sandbox, which may be why: no network, no secrets, and nothing is written outside the workspace and temporary folders, nor to protected files. If so, call again with unconfined: true, and the person is asked")
 	}
 	if o.Lost && !r.background {
-		parts = append(parts, "the shell was ended before it could say where it stood, so folder and variables are those of before")
+		parts = append(parts, "the shell ended without saying where it stood, as after exec, set -n or a kill, so folder and variables are those of before")
+	}
+	if o.Large {
+		what := "so of its state only the folder was kept: variables and functions are those of before"
+		if len(o.Unkept) > 0 {
+			what = "so these were not kept: " + strings.Join(o.Unkept[:min(len(o.Unkept), 20)], ", ")
+		}
+		parts = append(parts, "the state of the shell was larger than 4 MB, "+what)
 	}
 	parts = append(parts, r.notes...)
 	ended, facts := r.endedJobs()

@@ -59,7 +59,8 @@ func TestShellLasts(t *testing.T) {
 	for _, c := range []struct{ command, want string }{
 		{"cd sub; export K=v; x=1; f() { cat f; }; exit 3", "exit 3; now in sub; no output\n"},
 		{"f; echo $K $x", "exit 0\nx\nv 1\n"},
-		{"exec true", "exit 0; the shell was ended before it could say where it stood, so folder and variables are those of before; no output\n"},
+		{"x=$(head -c 5000000 /dev/zero | tr '\\0' x)", "exit 0; the state of the shell was larger than 4 MB, so these were not kept: x; no output\n"},
+		{"exec true", "exit 0; the shell ended without saying where it stood, as after exec, set -n or a kill, so folder and variables are those of before; no output\n"},
 		{"cd /", "exit 0; now in /; no output\n"},
 		{"pwd", "exit 0\n/\n"},
 		{"cd " + b.dir + "; mkdir gone; cd gone; rmdir ../gone", "exit 0; now in gone; no output\n"},
