@@ -76,7 +76,7 @@ func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []s
 
 func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string) (taken event.CheckpointTaken, outside []event.FileChanged, err error) {
 	taken.Paths = recordedAll(paths)
-	k.open = &open{id: id, paths: paths}
+	k.open = &bracket{id: id, paths: paths}
 	if paths == nil && (k.none || k.many) {
 		k.open.nothing = true
 		taken.Uncovered = k.refused()
@@ -201,7 +201,7 @@ func (k *Keeper) Drop(ctx context.Context, id string) error {
 }
 
 // survey compares with the index, and reads and keeps what differs.
-func (k *Keeper) survey(ctx context.Context, paths []string) ([]news, []uncovered, error) {
+func (k *Keeper) survey(ctx context.Context, paths []string) ([]difference, []uncovered, error) {
 	var s *scanner
 	var err error
 	if paths == nil {
@@ -229,7 +229,7 @@ func (k *Keeper) survey(ctx context.Context, paths []string) ([]news, []uncovere
 }
 
 // apply writes what was found, and then lets the index have it.
-func (k *Keeper) apply(ctx context.Context, list []news, b store.FileBatch, full bool) error {
+func (k *Keeper) apply(ctx context.Context, list []difference, b store.FileBatch, full bool) error {
 	for _, n := range list {
 		if n.now == nil {
 			b.Gone = append(b.Gone, n.path)
@@ -261,7 +261,7 @@ func (k *Keeper) refused() []event.Uncovered {
 }
 
 // change is what was found, in the words of facts.
-func (n news) change() event.Change {
+func (n difference) change() event.Change {
 	before, after := n.before(), n.after()
 	c := event.Change{Path: recorded(n.path), Before: before.hex(), After: after.hex()}
 	is := after

@@ -51,12 +51,12 @@ type Keeper struct {
 	skip map[string]bool // paths that are not looked into
 	none bool            // the workspace is never kept whole
 
-	bracket chan struct{} // held from Before to After; one token
+	token chan struct{} // held from Before to After; one token
 
 	mu     sync.Mutex // over what follows
 	files  *store.Files
 	index  *index
-	open   *open
+	open   *bracket
 	many   bool // there are more paths than are kept
 	marked bool // it is noted that a bracket may be open
 	left   bool // a bracket could not be closed, and is to be recovered
@@ -64,8 +64,8 @@ type Keeper struct {
 	slow   func(files int) // is told when many files are to be read; nil: nobody
 }
 
-// open is a bracket that is not closed.
-type open struct {
+// bracket is one that is not closed.
+type bracket struct {
 	id      string
 	paths   []string
 	nothing bool // nothing is kept
@@ -93,7 +93,7 @@ func Open(o Options) (*Keeper, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open workspace %s: %w", o.Root, err)
 	}
-	k := &Keeper{o: o, root: root, skip: map[string]bool{}, bracket: make(chan struct{}, 1)}
+	k := &Keeper{o: o, root: root, skip: map[string]bool{}, token: make(chan struct{}, 1)}
 	home := o.Home
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
@@ -129,14 +129,14 @@ func (k *Keeper) Close() error { return k.root.Close() }
 // take waits for the bracket of the workspace.
 func (k *Keeper) take(ctx context.Context) error {
 	select {
-	case k.bracket <- struct{}{}:
+	case k.token <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (k *Keeper) free() { <-k.bracket }
+func (k *Keeper) free() { <-k.token }
 
 // load opens the store and reads the index, unless it is at hand and nobody else has changed it.
 func (k *Keeper) load(ctx context.Context) error {

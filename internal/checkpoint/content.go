@@ -26,15 +26,15 @@ const (
 	slowBytes = 64 << 20
 )
 
-// news is what a walk found, read.
-type news struct {
+// difference is what a walk found, read.
+type difference struct {
 	path string
 	old  *entry // nil: it was not known
 	now  *entry // nil: it is gone
 }
 
 // changed tells whether the state differs, and not only what the system says of it.
-func (n news) changed() bool {
+func (n difference) changed() bool {
 	before, after := n.before(), n.after()
 	if n.old != nil && n.old.skipped == skippedForgotten && before.kind == after.kind && before.mode == after.mode {
 		return false
@@ -45,14 +45,14 @@ func (n news) changed() bool {
 	return before != after
 }
 
-func (n news) before() state {
+func (n difference) before() state {
 	if n.old == nil {
 		return state{}
 	}
 	return n.old.state
 }
 
-func (n news) after() state {
+func (n difference) after() state {
 	if n.now == nil {
 		return state{}
 	}
@@ -60,12 +60,12 @@ func (n news) after() state {
 }
 
 // read reads what a walk found and keeps its contents.
-func (k *Keeper) read(ctx context.Context, list []found) ([]news, error) {
-	out := make([]news, len(list))
+func (k *Keeper) read(ctx context.Context, list []found) ([]difference, error) {
+	out := make([]difference, len(list))
 	files := []int{}
 	room := k.o.Total - k.index.bytes
 	for i, f := range list {
-		out[i] = news{path: f.path, old: f.old}
+		out[i] = difference{path: f.path, old: f.old}
 		if f.old != nil && f.old.kept {
 			room += f.old.bytes
 		}
@@ -96,7 +96,7 @@ func (k *Keeper) read(ctx context.Context, list []found) ([]news, error) {
 }
 
 // keep reads and keeps the contents of those that are named.
-func (k *Keeper) keep(ctx context.Context, list []news, which []int) error {
+func (k *Keeper) keep(ctx context.Context, list []difference, which []int) error {
 	if len(which) == 0 {
 		return nil
 	}
@@ -147,7 +147,7 @@ func (k *Keeper) keep(ctx context.Context, list []news, which []int) error {
 }
 
 // chunk groups neighbours that lie in one folder.
-func chunk(list []news, which []int) func(yield func([]int) bool) {
+func chunk(list []difference, which []int) func(yield func([]int) bool) {
 	return func(yield func([]int) bool) {
 		from := 0
 		for i := range which {
@@ -185,7 +185,7 @@ func (k *Keeper) write(ctx context.Context, objects <-chan store.FileObject) err
 }
 
 // readGroup reads files and links of one folder.
-func (k *Keeper) readGroup(ctx context.Context, list []news, which []int, objects chan<- store.FileObject) error {
+func (k *Keeper) readGroup(ctx context.Context, list []difference, which []int, objects chan<- store.FileObject) error {
 	d, err := k.folder(list[which[0]].path)
 	if err != nil { // the folder is gone, or closed to us
 		for _, i := range which {
@@ -206,7 +206,7 @@ func (k *Keeper) readGroup(ctx context.Context, list []news, which []int, object
 }
 
 // readOne reads one of them. An error is of the store; what can't be read is said in the entry.
-func (k *Keeper) readOne(ctx context.Context, d dir, n *news, objects chan<- store.FileObject) error {
+func (k *Keeper) readOne(ctx context.Context, d dir, n *difference, objects chan<- store.FileObject) error {
 	e, name := n.now, path.Base(n.path)
 	e.racy = e.ctime > k.o.Now().UnixNano()-racyFor
 	if e.state.kind == kindLink {
@@ -217,7 +217,7 @@ func (k *Keeper) readOne(ctx context.Context, d dir, n *news, objects chan<- sto
 		}
 		return k.offer(ctx, n, []byte(target), objects)
 	}
-	f, before, err := d.open(name)
+	f, before, err := d.openFile(name)
 	if err != nil {
 		if old := n.old; old != nil && old.kept && old.sameContent(e.stat) { // it was only closed to us
 			e.hash, e.kept = old.hash, true
@@ -278,7 +278,7 @@ func readAll(f *os.File, size int64) ([]byte, error) {
 }
 
 // offer keeps a content unless it was kept before.
-func (k *Keeper) offer(ctx context.Context, n *news, data []byte, objects chan<- store.FileObject) error {
+func (k *Keeper) offer(ctx context.Context, n *difference, data []byte, objects chan<- store.FileObject) error {
 	n.now.hash, n.now.kept = sha256.Sum256(data), true
 	if n.old != nil && n.old.kept && n.old.hash == n.now.hash {
 		return nil
@@ -291,7 +291,7 @@ func (k *Keeper) offer(ctx context.Context, n *news, data []byte, objects chan<-
 	}
 }
 
-func (k *Keeper) readLarge(ctx context.Context, f *os.File, n *news) (err error) {
+func (k *Keeper) readLarge(ctx context.Context, f *os.File, n *difference) (err error) {
 	n.now.hash, _, err = k.files.PutLarge(ctx, &watched{f, k.o.File}, k.o.File)
 	n.now.kept = err == nil
 	return err

@@ -20,7 +20,7 @@ func (dir) names() ([]string, error)            { return nil, errors.ErrUnsuppor
 func (dir) device() (uint64, error)             { return 0, errors.ErrUnsupported }
 func (dir) enter(string) (dir, error)           { return dir{}, errors.ErrUnsupported }
 func (dir) stat(string) (stat, error)           { return stat{}, errors.ErrUnsupported }
-func (dir) open(string) (*os.File, stat, error) { return nil, stat{}, errors.ErrUnsupported }
+func (dir) openFile(string) (*os.File, stat, error) { return nil, stat{}, errors.ErrUnsupported }
 func (dir) readlink(string) (string, error)     { return "", errors.ErrUnsupported }
 func (dir) create(string) (*os.File, error)     { return nil, errors.ErrUnsupported }
 func (dir) mkdir(string, uint32) error          { return errors.ErrUnsupported }

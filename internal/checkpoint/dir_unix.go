@@ -80,8 +80,8 @@ func statOf(st *unix.Stat_t) stat {
 	return s
 }
 
-// open opens a regular file for reading, and says what it is.
-func (d dir) open(name string) (*os.File, stat, error) {
+// openFile opens a regular file for reading, and says what it is.
+func (d dir) openFile(name string) (*os.File, stat, error) {
 	fd, err := unix.Openat(d.fd(), name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, stat{}, &fs.PathError{Op: "open", Path: name, Err: err}

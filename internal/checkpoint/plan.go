@@ -197,7 +197,7 @@ func (k *Keeper) present(at string) (state, stat, error) {
 		out.hash, out.kept = sha256.Sum256([]byte(target)), err == nil
 		return out, s, err
 	case kindFile:
-		f, opened, err := d.open(name)
+		f, opened, err := d.openFile(name)
 		if errors.Is(err, fs.ErrPermission) {
 			if e := k.index.get(at); e != nil && e.kept && e.sameContent(s) {
 				out.hash, out.kept = e.hash, true

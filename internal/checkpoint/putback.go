@@ -24,7 +24,7 @@ func (k *Keeper) PutBack(ctx context.Context, id string, match func(path string,
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(list, func(a, b news) int { return strings.Compare(a.path, b.path) }) // a folder before what is in it
+	slices.SortFunc(list, func(a, b difference) int { return strings.Compare(a.path, b.path) }) // a folder before what is in it
 	p := &Plan{}
 	for _, n := range list {
 		if !n.changed() || !match(n.path, n.old == nil) {

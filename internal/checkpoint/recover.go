@@ -90,7 +90,7 @@ func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint) (event.C
 	out := event.CheckpointClosed{Paths: recordedAll(paths)}
 	var changes []event.Change
 	for _, d := range deltas {
-		n := news{path: d.Path}
+		n := difference{path: d.Path}
 		if d.BeforeKind != kindNone {
 			n.old = &entry{state: stateOf(d.BeforeKind, d.BeforeMode, d.Before)}
 		}

@@ -95,7 +95,7 @@ func (s *scanner) folder(d dir, at string, depth int) {
 	names, err := d.names()
 	if err != nil {
 		s.note(func() { s.left = add(s.left, skippedRead, at) })
-		s.keep(at)
+		s.assumeUnchanged(at)
 		return
 	}
 	if s.count.Add(int64(len(names))) > int64(s.k.o.Entries) {
@@ -146,10 +146,10 @@ func (s *scanner) folder(d dir, at string, depth int) {
 		switch {
 		case now.device != s.device:
 			s.note(func() { s.left = add(s.left, "mount", p) })
-			s.keep(p)
+			s.assumeUnchanged(p)
 		case depth >= maxDepth:
 			s.note(func() { s.left = add(s.left, "deep", p) })
-			s.keep(p)
+			s.assumeUnchanged(p)
 		default:
 			s.enter(d, name, p, depth)
 		}
@@ -168,7 +168,7 @@ func (s *scanner) enter(d dir, name, p string, depth int) {
 	next, err := d.enter(name)
 	if err != nil {
 		s.note(func() { s.left = add(s.left, skippedRead, p) })
-		s.keep(p)
+		s.assumeUnchanged(p)
 		return
 	}
 	select {
@@ -182,11 +182,11 @@ func (s *scanner) enter(d dir, name, p string, depth int) {
 	}
 }
 
-// keep takes what is known below a folder that can't be looked into as it is.
-func (s *scanner) keep(at string) {
+// assumeUnchanged takes what is known below a folder that can't be looked into as it is.
+func (s *scanner) assumeUnchanged(at string) {
 	for name, e := range s.ix.folders[at] {
 		e.scan = s.scan
-		s.keep(path.Join(at, name))
+		s.assumeUnchanged(path.Join(at, name))
 	}
 }
 
