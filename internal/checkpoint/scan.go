@@ -119,10 +119,6 @@ func (s *scanner) folder(d dir, at string, depth int) {
 		if s.k.skip[p] {
 			continue
 		}
-		if store && name == "objects" {
-			s.note(func() { s.left = add(s.left, leftObjects, p) })
-			continue
-		}
 		now, err := d.stat(name)
 		if err != nil {
 			continue // gone meanwhile
@@ -144,6 +140,9 @@ func (s *scanner) folder(d dir, at string, depth int) {
 			continue
 		}
 		switch {
+		case store && name == "objects":
+			s.note(func() { s.left = add(s.left, leftObjects, p) })
+			s.assumeUnchanged(p)
 		case now.device != s.device:
 			s.note(func() { s.left = add(s.left, "mount", p) })
 			s.assumeUnchanged(p)
