@@ -69,7 +69,7 @@ func (b *bench) checkpoint() error {
 		n++
 		id := fmt.Sprintf("chk_%04d", n)
 		began := time.Now()
-		if _, _, err := k.Before(ctx, event.Scope{Task: "tsk_bench"}, id, nil, nil); err != nil {
+		if _, _, err := k.Before(ctx, event.Scope{Task: "tsk_bench"}, id, nil, false, nil); err != nil {
 			return 0, err
 		}
 		took := time.Since(began)

@@ -12,6 +12,7 @@ import (
 	"overt/internal/event"
 	"overt/internal/session"
 	"overt/internal/store"
+	"overt/internal/tool"
 )
 
 // keeper keeps the states of a workspace's files beside its record; nil where the system has not what it takes. max bounds
@@ -22,7 +23,8 @@ func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keep
 		max = 2 * ephemeralFiles
 	}
 	k, err := checkpoint.Open(checkpoint.Options{
-		Root: root, Home: home, State: []string{o.State}, Files: s.Files, Limits: checkpoint.Limits{Total: max / 2}, // the other half is for what was
+		Root: root, Home: home, State: []string{o.State}, Files: s.Files,
+		Watch: checkpoint.Watch{May: tool.MayPlant, Planted: tool.Planted}, Limits: checkpoint.Limits{Total: max / 2}, // the other half is for what was
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil

@@ -53,19 +53,20 @@ func (k *Keeper) Whole() bool {
 
 // Before makes sure that what a call may change is kept as it is: the paths, relative to the workspace with links resolved,
 // and the folders above them; nil: the whole workspace. It gives what is to be recorded before the call has an effect, and
-// the changes that nobody had recorded. Until [Keeper.After] or [Keeper.Drop] every other bracket waits.
+// the changes that nobody had recorded. Until [Keeper.After] or [Keeper.Drop] every other bracket waits. confined says that the
+// call is of a confined command: [Keeper.PutBack] is to come before [Keeper.After], also if the process dies.
 //
 // Where many files are to be read, as the first time in a workspace, slow is called with their number, unless it is nil.
 //
 // An error says that the state could not be kept; the call must not run, and nothing is open.
-func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error) {
+func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error) {
 	if err := k.take(ctx); err != nil {
 		return event.CheckpointTaken{}, nil, err
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.slow = slow
-	taken, outside, err := k.before(ctx, s, id, paths)
+	taken, outside, err := k.before(ctx, s, id, paths, confined)
 	if err != nil {
 		k.open, k.slow = nil, nil
 		k.free()
@@ -74,7 +75,7 @@ func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []s
 	return taken, outside, err
 }
 
-func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string) (taken event.CheckpointTaken, outside []event.FileChanged, err error) {
+func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string, confined bool) (taken event.CheckpointTaken, outside []event.FileChanged, err error) {
 	taken.Paths = recordedAll(paths)
 	k.open = &bracket{id: id, paths: paths}
 	if paths == nil && (k.none || k.many) {
@@ -117,7 +118,7 @@ func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []s
 	taken.Uncovered = told(left)
 	batch := store.FileBatch{
 		Complete: paths == nil,
-		Open:     &store.FileCheckpoint{ID: id, Task: s.Task, Run: s.Run, Covers: string(covers), Time: k.o.Now().UnixMilli()},
+		Open:     &store.FileCheckpoint{ID: id, Task: s.Task, Run: s.Run, Covers: string(covers), Confined: confined, Time: k.o.Now().UnixMilli()},
 	}
 	return taken, outside, k.apply(ctx, list, batch, true)
 }

@@ -41,6 +41,7 @@ type Options struct {
 	State []string                                    // folders that are ours, absolute: not looked into
 	Files func(context.Context) (*store.Files, error) // opened when first needed
 	Now   func() time.Time                            // nil: time.Now
+	Watch Watch                                       // what is put back after a confined command; the zero Watch: nothing
 	Limits
 }
 

@@ -28,6 +28,8 @@ type bench struct {
 	store *store.Store
 	k     *checkpoint.Keeper
 	n     int
+
+	confined bool // what is begun is of a confined command
 }
 
 const task = "tsk_test"
@@ -83,7 +85,7 @@ func (b *bench) begin(paths ...string) string {
 	b.t.Helper()
 	b.n++
 	id := fmt.Sprintf("chk_%04d", b.n)
-	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, id, paths, nil)
+	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, id, paths, b.confined, nil)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -224,4 +226,18 @@ func diff(want, got map[string]string) string {
 		}
 	}
 	return strings.Join(out[:min(len(out), 20)], "\n")
+}
+
+// closed gives what the facts say of closed checkpoints.
+func (b *bench) closed() (out []event.CheckpointClosed) {
+	b.t.Helper()
+	for f, err := range b.store.Read(context.Background(), event.Path{Task: task, Facts: true}) {
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		if c, ok := f.Data.(event.CheckpointClosed); ok {
+			out = append(out, c)
+		}
+	}
+	return out
 }

@@ -130,7 +130,7 @@ func TestSlowIsTold(t *testing.T) {
 	}
 	told := 0
 	for range 2 { // once
-		if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, func(n int) { told += n }); err != nil {
+		if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, func(n int) { told += n }); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.k.Drop(context.Background(), "chk_z"); err != nil {

@@ -49,7 +49,7 @@ func other(mode, root, state string) error {
 		return err
 	}
 	if mode == "full before" {
-		_, _, err := k.Before(ctx, event.Scope{Task: task}, "chk_full", nil, nil)
+		_, _, err := k.Before(ctx, event.Scope{Task: task}, "chk_full", nil, false, nil)
 		var keep *checkpoint.KeepError
 		if !errors.As(err, &keep) {
 			return fmt.Errorf("no refusal: %v", err)

@@ -5,12 +5,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"overt/internal/event"
 )
 
-// PutBack puts back what has changed since [Keeper.Before] at the paths that match, and gives them. It is called before
-// [Keeper.After], which then finds nothing changed there. match is also told whether the path is new, and of a folder before what is in it. left are paths that
-// match and could not be put back.
-func (k *Keeper) PutBack(ctx context.Context, id string, match func(path string, created bool) bool) (back, left []string, err error) {
+// Watch knows the changes that a confined command may not make, since others run or obey later what it has made. Paths are
+// relative to the workspace.
+type Watch struct {
+	// May tells by a path alone whether a change of it may be such.
+	May func(path string) bool
+	// Planted tells which of the changes that may be such are. A folder comes before what is in it; there tells whether
+	// something stands at a path now.
+	Planted func(changes []event.Change, there func(path string) bool) []bool
+}
+
+// PutBack puts back, where [Options].Watch says so, what has changed since [Keeper.Before], and gives these paths. It is called
+// before [Keeper.After], which then finds nothing changed there. left are such paths that could not be put back.
+func (k *Keeper) PutBack(ctx context.Context, id string) (back, left []string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	o := k.open
@@ -20,16 +31,16 @@ func (k *Keeper) PutBack(ctx context.Context, id string, match func(path string,
 	case o.nothing:
 		return nil, nil, nil
 	}
-	list, _, err := k.survey(ctx, o.paths)
+	return k.putBack(ctx, id, o.paths)
+}
+
+func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, left []string, err error) {
+	list, _, err := k.survey(ctx, paths)
 	if err != nil {
 		return nil, nil, err
 	}
-	slices.SortFunc(list, func(a, b difference) int { return strings.Compare(a.path, b.path) }) // a folder before what is in it
 	p := &Plan{}
-	for _, n := range list {
-		if !n.changed() || !match(n.path, n.old == nil) {
-			continue
-		}
+	for _, n := range k.planted(list) {
 		s := step{path: n.path, want: n.before()}
 		if s.have, s.stat, err = k.present(n.path); err != nil || s.want.kind == kindOther || s.want.hashed() && !s.want.kept {
 			left = append(left, n.path)
@@ -53,4 +64,34 @@ func (k *Keeper) PutBack(ctx context.Context, id string, match func(path string,
 	slices.Sort(back)
 	slices.Sort(left)
 	return back, left, nil
+}
+
+// planted chooses from what was found what a confined command may not make.
+func (k *Keeper) planted(list []difference) []difference {
+	if k.o.Watch.May == nil {
+		return nil
+	}
+	var may []difference
+	for _, n := range list {
+		if n.changed() && k.o.Watch.May(n.path) {
+			may = append(may, n)
+		}
+	}
+	slices.SortFunc(may, func(a, b difference) int { return strings.Compare(a.path, b.path) })
+	changes := make([]event.Change, len(may))
+	for i, n := range may {
+		changes[i] = n.change()
+		changes[i].Path = n.path
+	}
+	is := k.o.Watch.Planted(changes, func(path string) bool {
+		s, err := k.stat(path)
+		return err != nil || s.kind != kindNone
+	})
+	var out []difference
+	for i, n := range may {
+		if is[i] {
+			out = append(out, n)
+		}
+	}
+	return out
 }

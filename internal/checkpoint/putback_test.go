@@ -4,32 +4,71 @@ package checkpoint_test
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"overt/internal/checkpoint"
+	"overt/internal/event"
 )
 
-// TestPutBack: what matches is as it was before, the rest as the command left it; the checkpoint knows of the rest alone.
+// below watches all that is in a folder of the workspace, and the folder.
+func below(dir string) checkpoint.Options {
+	in := func(path string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
+	return checkpoint.Options{Watch: checkpoint.Watch{May: in, Planted: all}}
+}
+
+// all is a Planted that takes every change that may be.
+func all(changes []event.Change, _ func(string) bool) []bool {
+	return slices.Repeat([]bool{true}, len(changes))
+}
+
+// TestPutBack: what is watched is as it was before, the rest as the command left it; the checkpoint knows of the rest alone.
 func TestPutBack(t *testing.T) {
-	b := newBench(t, checkpoint.Options{})
+	b := newBench(t, below("keep"))
 	b.sh("mkdir -p keep/deep plain; echo one > keep/file; chmod 640 keep/file; ln -s file keep/link; echo one > plain/file")
-	before := b.snapshot()
-	ctx := context.Background()
+	want := b.snapshot()
 	id := b.begin()
-	b.sh("echo two > keep/file; chmod 777 keep/file; rm keep/link; rmdir keep/deep; mkdir -p keep/new/er; echo x > keep/new/er/x; ln -sfn /etc keep/out")
-	back, left, err := b.k.PutBack(ctx, id, func(path string, _ bool) bool { return path == "keep" || strings.HasPrefix(path, "keep/") })
+	b.sh("echo two > keep/file; chmod 777 keep/file; rm keep/link; rmdir keep/deep; mkdir -p keep/new/er; echo x > keep/new/er/x; ln -sfn /etc keep/out; echo two > plain/file")
+	back, left, err := b.k.PutBack(context.Background(), id)
 	if err != nil || len(left) != 0 || !slices.Contains(back, "keep/new/er/x") || !slices.Contains(back, "keep/deep") {
 		t.Fatal(back, left, err)
 	}
-	if after := b.snapshot(); !maps.Equal(after, before) {
-		t.Errorf("it is %v, was %v", after, before)
+	want["plain/file"] = strings.Replace(want["plain/file"], "one", "two", 1)
+	if d := diff(want, b.snapshot()); d != "" {
+		t.Error(d)
 	}
-	b.sh("echo two > plain/file")
-	closed, err := b.k.After(ctx, id)
-	if err != nil || len(closed.Changes) != 1 || closed.Changes[0].Path != "plain/file" {
-		t.Errorf("%+v, %v", closed.Changes, err)
+	if closed := b.end(id); len(closed.Changes) != 1 || closed.Changes[0].Path != "plain/file" {
+		t.Errorf("%+v", closed.Changes)
+	}
+}
+
+// TestDiedInAConfinedCommand: what such a command may not make is put back also where the process died meanwhile, and only then.
+func TestDiedInAConfinedCommand(t *testing.T) {
+	for _, confined := range []bool{true, false} {
+		b := newBench(t, below("keep"))
+		b.confined = confined
+		b.write("keep/file", "one")
+		want := b.snapshot()
+		b.begin()
+		b.sh("echo two > keep/file; echo x > keep/new; echo x > plain")
+		if !confined {
+			want = b.snapshot()
+		} else {
+			want["plain"] = b.snapshot()["plain"]
+		}
+		b.reopen(below("keep"))
+		for range 2 { // once is enough
+			if err := b.k.Recover(context.Background(), b.store); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d := diff(want, b.snapshot()); d != "" {
+			t.Errorf("confined %t: %s", confined, d)
+		}
+		closed := b.closed()
+		if len(closed) != 1 || slices.Equal(closed[0].PutBack, []string{"keep/file", "keep/new"}) != confined {
+			t.Errorf("confined %t: %+v", confined, closed)
+		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // Recover closes what a process left open that died: what changed under it is read from the disk, so that half of an effect
-// can be taken back as well. The caller has the lease, and has ended what of the effect was still running. The facts are of
+// can be taken back as well, and what a confined command may not make is put back. The caller has the lease, and has ended what of the effect was still running. The facts are of
 // the task, not of the run, which has its end.
 func (k *Keeper) Recover(ctx context.Context, log event.Log) error {
 	k.mu.Lock()
@@ -61,11 +61,22 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 	case taken == nil: // nothing has happened under it
 		return k.files.Drop(ctx, c.ID)
 	}
-	closed, err := k.closeLeft(ctx, c)
+	var paths []string
+	if err := json.Unmarshal([]byte(c.Covers), &paths); err != nil {
+		return err
+	}
+	var back []string
+	if c.Confined && !c.Closed {
+		var err error
+		if back, _, err = k.putBack(ctx, c.ID, paths); err != nil {
+			return err
+		}
+	}
+	closed, err := k.closeLeft(ctx, c, paths)
 	if err != nil {
 		return err
 	}
-	closed.Call = taken.Call
+	closed.Call, closed.PutBack = taken.Call, recordedAll(back[:min(len(back), maxNoted)])
 	drafts := []event.Draft{{Subject: c.ID, Data: bounded(closed)}}
 	if undo != nil {
 		drafts = append(drafts, event.Draft{Subject: c.ID, Data: event.UndoCompleted{Targets: undo.Targets, Redo: undo.Redo, Interrupted: true}})
@@ -75,11 +86,7 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 }
 
 // closeLeft closes a checkpoint, or says once more what it was closed with.
-func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint) (event.CheckpointClosed, error) {
-	var paths []string
-	if err := json.Unmarshal([]byte(c.Covers), &paths); err != nil {
-		return event.CheckpointClosed{}, err
-	}
+func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint, paths []string) (event.CheckpointClosed, error) {
 	if !c.Closed {
 		return k.close(ctx, c.ID, paths)
 	}

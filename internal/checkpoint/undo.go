@@ -42,7 +42,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 		return nil
 	}
 	covers := append([]string{}, p.Paths()...) // none is not all
-	taken, outside, err := k.Before(ctx, s, u.ID, covers, nil)
+	taken, outside, err := k.Before(ctx, s, u.ID, covers, false, nil)
 	if err != nil {
 		return err
 	}

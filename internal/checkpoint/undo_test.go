@@ -152,7 +152,7 @@ func TestOutsideChangesAreTold(t *testing.T) {
 	if err := os.Remove(filepath.Join(b.root, "b")); err != nil {
 		t.Fatal(err)
 	}
-	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, nil)
+	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil)
 	if err != nil || taken.Outside != 2 || len(outside) != 2 || outside[0].By != "outside" {
 		t.Fatalf("%+v %+v %v", taken, outside, err)
 	}
@@ -223,7 +223,7 @@ func TestHomeIsNotKept(t *testing.T) {
 	b := newBench(t, checkpoint.Options{})
 	b.write("me/a", "one")
 	b.reopen(checkpoint.Options{Home: filepath.Join(b.root, "me")})
-	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, nil)
+	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil)
 	if err != nil || len(taken.Uncovered) != 1 || taken.Uncovered[0].What != "home" {
 		t.Fatalf("%+v %v", taken, err)
 	}
@@ -244,7 +244,7 @@ func TestTooMany(t *testing.T) {
 	for i := range 20 {
 		b.write("d/"+strings.Repeat("x", i+1), "")
 	}
-	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, nil)
+	taken, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil)
 	if err != nil || len(taken.Uncovered) != 1 || taken.Uncovered[0].What != "many" {
 		t.Fatalf("%+v %v", taken, err)
 	}
@@ -322,7 +322,7 @@ func TestDiedBeforeTheFact(t *testing.T) {
 	if list := b.list(); len(list) != 1 || list[0].Paths[0] != "a" {
 		t.Fatalf("%+v", list)
 	}
-	if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_never", nil, nil); err != nil {
+	if _, _, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_never", nil, false, nil); err != nil {
 		t.Fatal(err)
 	}
 	b.reopen(checkpoint.Options{})

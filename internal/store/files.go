@@ -42,7 +42,8 @@ CREATE TABLE scan (             -- one row: how often entries were changed, and 
   id INTEGER PRIMARY KEY CHECK (id = 1), generation INTEGER NOT NULL, complete INTEGER NOT NULL);
 INSERT INTO scan VALUES (1, 0, 0);
 CREATE TABLE checkpoint (
-  id TEXT PRIMARY KEY, task TEXT NOT NULL, run TEXT NOT NULL, covers TEXT NOT NULL, time INTEGER NOT NULL, closed INTEGER, pinned INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
+  id TEXT PRIMARY KEY, task TEXT NOT NULL, run TEXT NOT NULL, covers TEXT NOT NULL, time INTEGER NOT NULL, closed INTEGER,
+  confined INTEGER NOT NULL, pinned INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;
 CREATE INDEX checkpoint_time ON checkpoint (time);
 CREATE TABLE delta (            -- what changed while a checkpoint was open; kind 0: nothing is there
   checkpoint TEXT NOT NULL, path BLOB NOT NULL, before_kind INTEGER NOT NULL, before_mode INTEGER NOT NULL, before BLOB,
@@ -85,6 +86,7 @@ type FileCheckpoint struct {
 	ID, Task, Run, Covers string
 	Time                  int64 // Unix milliseconds
 	Closed                bool
+	Confined              bool // it is of a confined command, after which something may have to be put back
 }
 
 // FileObject is a content as it is kept, see [Files.Pack].
@@ -228,7 +230,7 @@ func (f *Files) Apply(ctx context.Context, b FileBatch, full bool) (generation i
 			}
 		}
 		if c := b.Open; c != nil {
-			if err := f.db.exec(`INSERT INTO checkpoint (id, task, run, covers, time) VALUES (?, ?, ?, ?, ?)`, c.ID, c.Task, c.Run, c.Covers, c.Time); err != nil {
+			if err := f.db.exec(`INSERT INTO checkpoint (id, task, run, covers, time, confined) VALUES (?, ?, ?, ?, ?, ?)`, c.ID, c.Task, c.Run, c.Covers, c.Time, c.Confined); err != nil {
 				return err
 			}
 		}
@@ -286,7 +288,7 @@ func (f *Files) Entries(ctx context.Context, give func(FileEntry)) error {
 // Unsettled lists the checkpoints that were not closed, and the last one, of which no fact may say that it was; the oldest
 // first.
 func (f *Files) Unsettled(ctx context.Context) (out []FileCheckpoint, err error) {
-	rows, err := f.db.read.QueryContext(ctx, `SELECT id, task, run, covers, time, closed IS NOT NULL FROM checkpoint
+	rows, err := f.db.read.QueryContext(ctx, `SELECT id, task, run, covers, time, closed IS NOT NULL, confined FROM checkpoint
 		WHERE closed IS NULL OR id = (SELECT id FROM checkpoint ORDER BY time DESC, closed IS NULL DESC LIMIT 1) ORDER BY time, id`)
 	if err != nil {
 		return nil, f.db.explain(err)
@@ -294,7 +296,7 @@ func (f *Files) Unsettled(ctx context.Context) (out []FileCheckpoint, err error)
 	defer rows.Close()
 	for rows.Next() {
 		var c FileCheckpoint
-		if err := rows.Scan(&c.ID, &c.Task, &c.Run, &c.Covers, &c.Time, &c.Closed); err != nil {
+		if err := rows.Scan(&c.ID, &c.Task, &c.Run, &c.Covers, &c.Time, &c.Closed, &c.Confined); err != nil {
 			return nil, err
 		}
 		out = append(out, c)

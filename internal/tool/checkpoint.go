@@ -20,12 +20,12 @@ type Checkpoints interface {
 	Uncovered(paths []string) []event.Uncovered
 	// Before makes sure that the paths are kept as they are, and gives what is to be recorded ahead of the effect. After an
 	// error, which may have a method Code, nothing is open, and the effect must not come. Where that takes a while, slow is
-	// called with the number of files that are to be read.
-	Before(ctx context.Context, s event.Scope, id string, paths []string, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error)
+	// called with the number of files that are to be read. confined: PutBack comes before After, also if the process dies.
+	Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error)
 	// After keeps what changed, and gives what is to be recorded with the outcome.
 	After(ctx context.Context, id string) (event.CheckpointClosed, error)
-	// PutBack puts back, before After, what changed at the paths that match, and gives them, and those that it could not.
-	PutBack(ctx context.Context, id string, match func(path string, created bool) bool) (back, left []string, err error)
+	// PutBack puts back, before After, what is [Planted], and gives the paths, and those that it could not.
+	PutBack(ctx context.Context, id string) (back, left []string, err error)
 	// Drop closes a bracket without an effect.
 	Drop(ctx context.Context, id string) error
 }
@@ -50,7 +50,7 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 			b.Feed.Show(event.Delta{Scope: b.scope, Subject: j.call.ID, Part: "checkpoint", Text: strconv.Itoa(files)})
 		}
 	}
-	taken, outside, err := b.Checkpoints.Before(ctx, b.scope, id, j.prepared.Paths, slow)
+	taken, outside, err := b.Checkpoints.Before(ctx, b.scope, id, j.prepared.Paths, j.decision.Confined, slow)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, skipped()
@@ -120,14 +120,7 @@ func (b *batch) putBack(ctx context.Context, j *job, r *Result) []string {
 	if !j.decision.Confined {
 		return nil
 	}
-	var repositories []string // that the command has made
-	back, left, err := b.Checkpoints.PutBack(context.WithoutCancel(ctx), j.checkpoint, func(path string, created bool) bool {
-		if created && strings.EqualFold(path[strings.LastIndexByte(path, '/')+1:], ".git") {
-			repositories = append(repositories, path+"/")
-			return true
-		}
-		return policy.Planted(path) || slices.ContainsFunc(repositories, func(dir string) bool { return strings.HasPrefix(path, dir) })
-	})
+	back, left, err := b.Checkpoints.PutBack(context.WithoutCancel(ctx), j.checkpoint)
 	if err != nil {
 		b.fail(err)
 		return nil
