@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -157,6 +158,9 @@ func toolReference(t testing.TB) string {
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), []byte("one\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
 	tree, err := workspace.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -172,6 +176,12 @@ func toolReference(t testing.TB) string {
 		"read_output": `{"id":"out_1-1.1"}`,
 		"stop_job":    `{"id":"job_1"}`,
 		"update_plan": `{"items":[{"id":"a","text":"Read","state":"active"}]}`,
+
+		"git_status": `{}`,
+		"git_diff":   `{}`,
+		"git_log":    `{}`,
+		"git_add":    `{"paths":["a.txt"]}`,
+		"git_commit": `{"message":"Add a"}`,
 
 		"describe_system":     `{}`,
 		"stat_path":           `{"path":"a.txt"}`,
