@@ -264,7 +264,8 @@ func TestMissingCaptures(t *testing.T) {
 				}
 			}
 			r := p.run("trace", "--call", "1").want(t, 1)
-			if r.err != "overt: the capture of this call is missing: it was pruned or never written\n" {
+			const missing = "overt: the capture of this call is missing: captures.db is lost (it was removed, emptied or left out of a backup)\n"
+			if r.err != missing {
 				t.Errorf("trace says %q", r.err)
 			}
 			p.run("trace", "--call", "1", "--raw", "request").want(t, 1)
@@ -281,6 +282,9 @@ func TestMissingCaptures(t *testing.T) {
 				t.Errorf("the next task says %q", r.err)
 			}
 			p.run("trace", "--call", "3", "--raw", "request").want(t, 0)
+			if r := p.run("trace", "--call", "1").want(t, 1); r.err != missing {
+				t.Errorf("once a new one is begun, trace says %q", r.err)
+			}
 			look()
 		})
 	}

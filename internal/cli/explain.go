@@ -76,6 +76,8 @@ func (p *program) explain(err error) message {
 			m.text = p.say.Say("task.no_call.one", noCall.Ref)
 		}
 		return m
+	case errors.Is(err, trace.ErrCaptureLost):
+		return message{p.say.Say("trace.lost"), "", statusFailed}
 	case errors.Is(err, trace.ErrNoCapture):
 		return message{p.say.Say("trace.absent"), "", statusFailed}
 	case errors.As(err, &path):

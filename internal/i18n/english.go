@@ -247,6 +247,7 @@ func english() map[string]string {
 		"demo.diff":    "what was changed:",
 
 		// trace
+		"trace.lost":   "the capture of this call is missing: captures.db is lost (it was removed, emptied or left out of a backup)",
 		"trace.absent": "the capture of this call is missing: it was pruned or never written",
 
 		"trace.columns":        "call|step|attempt|status|http|sent|shared|received|tokens in|out|first byte|time",

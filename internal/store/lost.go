@@ -143,6 +143,22 @@ func (s *Store) missCaptures(ctx context.Context, captures *database) error {
 	return err
 }
 
+// CaptureWent tells whether what crossed the wire of a call was kept and went with a captures.db that was here before; else it was
+// pruned, or nothing was sent.
+func (s *Store) CaptureWent(ctx context.Context, call string) (bool, error) {
+	s.captures.db.mu.Lock()
+	begun, err := s.captures.db.begun(ctx)
+	s.captures.db.mu.Unlock()
+	if err != nil {
+		return false, s.captures.db.explain(err)
+	}
+	s.facts.mu.Lock()
+	defer s.facts.mu.Unlock()
+	named, err := s.facts.exchanges(ctx)
+	seq, is := named[call]
+	return is && (s.standIn || seq <= begun), err
+}
+
 // missFiles notes, where files.db was just begun, how many changes the facts name, and in the file how far the facts went.
 func (s *Store) missFiles(ctx context.Context, files *database) error {
 	used, err := files.one(ctx, `SELECT EXISTS (SELECT 1 FROM checkpoint) OR (SELECT generation > 0 FROM scan)`)

@@ -60,6 +60,7 @@ type Store struct {
 
 	log           string // the folder that a log without its file was moved to
 	lost          *Lost
+	standIn       bool // there is no captures.db, and an empty one in memory is read
 	lostExchanges int64
 	lostChanges   int64 // guarded by filesMu
 
@@ -157,6 +158,7 @@ func (s *Store) open(ctx context.Context, o Options) (captures *database, err er
 			captures, absent = openDatabase(ctx, seenCaptures.path, opening{steps: captureMigrations(), now: opened, existing: o.Existing})
 		}
 		if _, is := errors.AsType[*AbsentError](absent); is {
+			s.standIn = true
 			captures, absent = standIn(ctx, seenCaptures.path, captureMigrations(), opened)
 		}
 		return absent

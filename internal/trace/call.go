@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -149,6 +150,9 @@ func FindCall(calls []Call, ref string) (Call, error) {
 // ErrNoCapture says that nothing is kept of a call: it was pruned, or nothing was sent.
 var ErrNoCapture = store.ErrNoCapture
 
+// ErrCaptureLost says that what was kept of a call went with the captures.db that held it. It is an [ErrNoCapture].
+var ErrCaptureLost = fmt.Errorf("captures.db is lost: %w", ErrNoCapture)
+
 // Exchange is what was captured of a call. Headers are without credentials. Null and nil are unknown.
 type Exchange struct {
 	Method, URL                   string
@@ -158,9 +162,14 @@ type Exchange struct {
 	Shared                        int64  // leading bytes of Request that the call before had sent too
 }
 
-// Exchange gives the capture of a call. Without one the error is [ErrNoCapture].
+// Exchange gives the capture of a call. Without one the error is [ErrNoCapture], or [ErrCaptureLost].
 func (r *Reader) Exchange(ctx context.Context, call string) (*Exchange, error) {
 	c, err := r.s.Captures().Capture(ctx, call)
+	if errors.Is(err, ErrNoCapture) {
+		if lost, look := r.s.CaptureWent(ctx, call); lost || look != nil {
+			return nil, cmp.Or(look, ErrCaptureLost)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
