@@ -20,13 +20,8 @@ const (
 	maxPaths  = 200
 )
 
-// What is not covered for another reason than the files themselves.
-const (
-	leftHome = "home" // the workspace is, or holds, the home folder
-	leftMany = "many" // it has more paths than are kept
-
-	leftObjects = "git-objects"
-)
+// leftObjects is what is not covered of a repository's own folder.
+const leftObjects = "git-objects"
 
 // Uncovered says what can't be taken back of a change to the paths, as far as it is known before; nil paths: anything in the
 // workspace.
@@ -37,9 +32,9 @@ func (k *Keeper) Uncovered(paths []string) []event.Uncovered {
 	case len(paths) > 0:
 		return nil
 	case k.none:
-		return []event.Uncovered{{What: leftHome}}
+		return []event.Uncovered{{What: event.UncoveredHome}}
 	case k.many:
-		return []event.Uncovered{{What: leftMany}}
+		return []event.Uncovered{{What: event.UncoveredMany}}
 	}
 	return slices.DeleteFunc(told(k.last), func(u event.Uncovered) bool { return u.What == leftObjects }) // they are only added
 }
@@ -206,7 +201,7 @@ func (k *Keeper) survey(ctx context.Context, paths []string) ([]difference, []un
 	var s *scanner
 	var err error
 	if paths == nil {
-		s, err = k.scan(ctx)
+		s, err = k.scan(ctx, nil)
 	} else {
 		s, err = k.look(paths)
 	}
@@ -256,9 +251,9 @@ func (k *Keeper) apply(ctx context.Context, list []difference, b store.FileBatch
 // refused says why nothing is kept of the workspace.
 func (k *Keeper) refused() []event.Uncovered {
 	if k.none {
-		return []event.Uncovered{{What: leftHome}}
+		return []event.Uncovered{{What: event.UncoveredHome}}
 	}
-	return []event.Uncovered{{What: leftMany, N: k.o.Entries}}
+	return []event.Uncovered{{What: event.UncoveredMany, N: k.o.Entries}}
 }
 
 // change is what was found, in the words of facts.

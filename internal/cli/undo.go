@@ -212,9 +212,7 @@ func (p *program) lacks(list []event.Uncovered) string {
 	for _, u := range list {
 		code := "undo.lacks." + u.What
 		switch {
-		case u.N == 0 || u.What == "home" || u.What == "many":
-			words = append(words, p.say.Say(code))
-		case u.What == "git-objects":
+		case u.N == 0 || u.Whole() || u.What == "git-objects":
 			words = append(words, p.say.Say(code))
 		default:
 			words = append(words, p.plural(code, u.N))

@@ -410,6 +410,15 @@ type Uncovered struct {
 	Paths []string `json:"paths,omitempty"` // some of them
 }
 
+// What an [Uncovered] is where nothing of the workspace is kept.
+const (
+	UncoveredHome = "home"
+	UncoveredMany = "many"
+)
+
+// Whole tells whether it says that nothing of the workspace is kept.
+func (u Uncovered) Whole() bool { return u.What == UncoveredHome || u.What == UncoveredMany }
+
 // CheckpointClosed says what changed while a checkpoint was open: this is what an undo takes back.
 type CheckpointClosed struct {
 	Call    string      `json:"call,omitempty"`
