@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,6 +37,9 @@ func (k *Keeper) PutBack(ctx context.Context, id string) (back, left []string, e
 
 func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, left []string, err error) {
 	list, _, err := k.survey(ctx, paths)
+	if errors.Is(err, errMany) {
+		list, err = k.surveyWatched(ctx)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,6 +68,19 @@ func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, 
 	slices.Sort(back)
 	slices.Sort(left)
 	return back, left, nil
+}
+
+// surveyWatched finds in a workspace that has too many paths what may be planted. It takes no more room for many than for few,
+// and less time than it took to make them.
+func (k *Keeper) surveyWatched(ctx context.Context) ([]difference, error) {
+	if k.o.Watch.May == nil {
+		return nil, nil
+	}
+	s, err := k.scan(ctx, k.o.Watch.May)
+	if err != nil {
+		return nil, err
+	}
+	return k.read(ctx, s.found)
 }
 
 // planted chooses from what was found what a confined command may not make.

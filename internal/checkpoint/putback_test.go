@@ -72,3 +72,35 @@ func TestDiedInAConfinedCommand(t *testing.T) {
 		}
 	}
 }
+
+// TestPutBackAmongMany: a command that makes more paths than are kept hides nothing among them.
+func TestPutBackAmongMany(t *testing.T) {
+	o := below("keep")
+	o.Entries = 100
+	o.Watch.May = func(path string) bool {
+		return strings.HasPrefix(path, "keep/") || strings.HasSuffix(path, "AGENTS.md")
+	}
+	for _, died := range []bool{false, true} {
+		b := newBench(t, o)
+		b.confined = true
+		b.write("keep/file", "one")
+		b.write("keep/gone", "one")
+		want := b.snapshot()
+		id := b.begin()
+		b.sh("mkdir d; for i in $(seq 200); do echo x > d/$i; done; rm keep/gone; echo two > keep/file; echo x > AGENTS.md; echo x > d/AGENTS.md")
+		if died {
+			b.reopen(o)
+			if err := b.k.Recover(context.Background(), b.store); err != nil {
+				t.Fatal(err)
+			}
+		} else if back, left, err := b.k.PutBack(context.Background(), id); err != nil || len(left) != 0 || len(back) != 4 {
+			t.Fatal(back, left, err)
+		} else if closed := b.end(id); len(closed.LeftOut) != 1 || closed.LeftOut[0].What != "many" {
+			t.Errorf("%+v", closed)
+		}
+		b.sh("rm d/?; rm d/??; rm d/???; rmdir d") // but what was put back
+		if d := diff(want, b.snapshot()); d != "" {
+			t.Errorf("died %t: %s", died, d)
+		}
+	}
+}

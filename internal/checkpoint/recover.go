@@ -115,7 +115,7 @@ func (k *Keeper) removeTemps(ctx context.Context, list []store.FileCheckpoint) e
 	if len(list) == 0 || k.none || k.many {
 		return nil
 	}
-	s, err := k.scan(ctx)
+	s, err := k.scan(ctx, nil)
 	if errors.Is(err, errMany) {
 		return nil
 	}

@@ -60,7 +60,8 @@ type scanner struct {
 	wg     sync.WaitGroup
 	stop   atomic.Bool
 
-	seen map[string]bool // paths that were noted as gone, where one may be met twice; nil: none may
+	only func(path string) bool // which paths are noted; nil: all are, and they are counted
+	seen map[string]bool        // paths that were noted as gone, where one may be met twice; nil: none may
 
 	mu    sync.Mutex
 	found []found
@@ -69,10 +70,11 @@ type scanner struct {
 	err   error
 }
 
-// scan compares every path of the workspace with the index.
-func (k *Keeper) scan(ctx context.Context) (*scanner, error) {
+// scan compares every path of the workspace with the index. With only, there may be any number of paths, of which those are
+// noted that it takes.
+func (k *Keeper) scan(ctx context.Context, only func(path string) bool) (*scanner, error) {
 	k.index.scan++
-	s := &scanner{ctx: ctx, k: k, ix: k.index, scan: k.index.scan, slots: make(chan struct{}, workers-1)}
+	s := &scanner{ctx: ctx, k: k, ix: k.index, scan: k.index.scan, only: only, slots: make(chan struct{}, workers-1)}
 	top, err := openTop(k.root)
 	if err != nil {
 		return nil, err
@@ -98,7 +100,7 @@ func (s *scanner) folder(d dir, at string, depth int) {
 		s.assumeUnchanged(at)
 		return
 	}
-	if s.count.Add(int64(len(names))) > int64(s.k.o.Entries) {
+	if s.only == nil && s.count.Add(int64(len(names))) > int64(s.k.o.Entries) {
 		s.fail(errMany)
 	}
 	store := objectStore(names)
@@ -129,7 +131,7 @@ func (s *scanner) folder(d dir, at string, depth int) {
 			met++
 		}
 		if e == nil || !e.same(now) {
-			s.note(func() { s.found = append(s.found, found{p, e, now}) })
+			s.noteFound(found{p, e, now})
 		} else if e.skipped != "" {
 			s.note(func() { s.left = add(s.left, e.skipped, p) })
 		}
@@ -199,7 +201,9 @@ func (s *scanner) gone(p string) {
 				}
 				s.seen[p] = true
 			}
-			s.found = append(s.found, found{path: p, old: e})
+			if s.only == nil || s.only(p) {
+				s.found = append(s.found, found{path: p, old: e})
+			}
 		})
 	})
 }
@@ -208,6 +212,12 @@ func (s *scanner) gone(p string) {
 func (s *scanner) emptied(p string) {
 	for name := range s.ix.folders[p] {
 		s.gone(path.Join(p, name))
+	}
+}
+
+func (s *scanner) noteFound(f found) {
+	if s.only == nil || s.only(f.path) {
+		s.note(func() { s.found = append(s.found, f) })
 	}
 }
 

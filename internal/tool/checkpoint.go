@@ -30,6 +30,9 @@ type Checkpoints interface {
 	Drop(ctx context.Context, id string) error
 }
 
+// codeNotKept is of a call that did not run, as the files could not be kept.
+const codeNotKept = "not_kept"
+
 // changes tells whether a call may change files. A command that is graded low only reads.
 func changes(p *Prepared) bool {
 	if readOnly(p.Action) {
@@ -55,7 +58,7 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 		if ctx.Err() != nil {
 			return nil, skipped()
 		}
-		code := "not_kept"
+		code := codeNotKept
 		if c, ok := errors.AsType[interface {
 			error
 			Code() string
@@ -68,6 +71,13 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 		}
 	}
 	j.checkpoint = id
+	if j.decision.Confined && slices.ContainsFunc(taken.Uncovered, event.Uncovered.Whole) {
+		b.drop(ctx, j)
+		return nil, &Result{
+			Status: event.StatusError, Code: codeNotKept, Trusted: true,
+			Content: "Of this workspace nothing can be kept, so what a confined command may not change could not be put back; it was not run. Call again with unconfined: true and the person is asked.",
+		}
+	}
 	taken.Call = j.call.ID
 	drafts := []event.Draft{{Subject: id, Data: taken}}
 	for _, o := range outside {
@@ -150,7 +160,7 @@ func (b *batch) undone(j *job, q *event.QuestionAsked) {
 		return
 	}
 	q.Uncovered = b.Checkpoints.Uncovered(j.prepared.Paths)
-	q.Undo = !slices.ContainsFunc(q.Uncovered, func(u event.Uncovered) bool { return u.What == "home" || u.What == "many" })
+	q.Undo = !slices.ContainsFunc(q.Uncovered, event.Uncovered.Whole)
 	q.Found = slices.Clone(q.Found)
 	for i := range q.Found {
 		q.Found[i].Reversible = q.Found[i].Reversible && q.Undo

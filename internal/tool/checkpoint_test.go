@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"overt/internal/checkpoint"
@@ -44,20 +45,29 @@ func (w writer) Prepare(context.Context, json.RawMessage) (*tool.Prepared, error
 // bracketed dispatches one call with checkpoints, and gives the facts.
 func bracketed(t *testing.T, w writer, files func(context.Context) (*store.Files, error)) []event.Fact {
 	t.Helper()
+	return dispatched(t, w, policy.Rules{Profile: policy.Full}, checkpoint.Options{Files: files})
+}
+
+func dispatched(t *testing.T, w writer, rules policy.Rules, o checkpoint.Options, set ...func(*checkpoint.Options)) []event.Fact {
+	t.Helper()
+	o.Root = w.root
+	for _, f := range set {
+		f(&o)
+	}
 	if err := os.WriteFile(filepath.Join(w.root, "a"), []byte("one"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	k, err := checkpoint.Open(checkpoint.Options{Root: w.root, Files: files})
+	k, err := checkpoint.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer k.Close()
-	set, err := tool.NewSet(w)
+	tools, err := tool.NewSet(w)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var log event.Memory
-	d := &tool.Dispatcher{Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: policy.Full} }, Checkpoints: k}
+	d := &tool.Dispatcher{Set: tools, Rules: func() policy.Rules { return rules }, Checkpoints: k}
 	if _, err := d.Dispatch(context.Background(), event.Scope{Task: "t"}, &log, []event.ToolCall{{ID: "tcl_x-1.1", Name: "write", Args: "{}"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -119,5 +129,30 @@ func TestWhatIsNotKeptDoesNotRun(t *testing.T) {
 	}
 	if data, _ := os.ReadFile(filepath.Join(w.root, "a")); string(data) != "one" || slices.Contains(kinds(facts), event.KindToolStarted) {
 		t.Errorf("it ran: %q", data)
+	}
+}
+
+// TestConfinedNeedsItsBracket: where nothing is kept, and so nothing could be put back, a confined command does not run.
+func TestConfinedNeedsItsBracket(t *testing.T) {
+	w := writer{t.TempDir(), policy.Medium}
+	home := func(o *checkpoint.Options) { o.Home = w.root }
+	many := func(o *checkpoint.Options) { o.Entries = 1 }
+	if err := os.WriteFile(filepath.Join(w.root, "b"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, set := range []func(*checkpoint.Options){home, many} {
+		s, err := store.Open(context.Background(), store.Options{Dir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		facts := dispatched(t, w, policy.Rules{Profile: policy.Auto, Sandbox: true}, checkpoint.Options{Files: s.Files}, set)
+		last, ok := facts[len(facts)-1].Data.(event.ToolCompleted)
+		if !ok || last.Code != "not_kept" || !strings.Contains(last.Content, "unconfined: true") || slices.Contains(kinds(facts), event.KindToolStarted) {
+			t.Errorf("%+v", facts[len(facts)-1])
+		}
+		if data, _ := os.ReadFile(filepath.Join(w.root, "a")); string(data) != "one" {
+			t.Errorf("it ran: %q", data)
+		}
 	}
 }
