@@ -203,7 +203,7 @@ func (k *Keeper) survey(ctx context.Context, paths []string) ([]difference, []un
 	if paths == nil {
 		s, err = k.scan(ctx, nil)
 	} else {
-		s, err = k.look(paths)
+		s = k.look(paths)
 	}
 	if err != nil {
 		return nil, nil, err

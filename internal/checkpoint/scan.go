@@ -122,13 +122,18 @@ func (s *scanner) folder(d dir, at string, depth int) {
 			continue
 		}
 		now, err := d.stat(name)
-		if err != nil {
-			continue // gone meanwhile
+		if gone(err) {
+			continue
 		}
 		e := known[name]
 		if e != nil {
 			e.scan = s.scan
 			met++
+		}
+		if err != nil { // as where the folder may be listed and not entered
+			s.note(func() { s.left = add(s.left, skippedRead, p) })
+			s.assumeUnchanged(p)
+			continue
 		}
 		if e == nil || !e.same(now) {
 			s.noteFound(found{p, e, now})
@@ -250,7 +255,7 @@ func objectStore(names []string) bool {
 }
 
 // look compares single paths and the folders above them with the index.
-func (k *Keeper) look(paths []string) (*scanner, error) {
+func (k *Keeper) look(paths []string) *scanner {
 	s := &scanner{k: k, ix: k.index, seen: map[string]bool{}}
 	seen := map[string]bool{}
 	for _, p := range paths {
@@ -260,8 +265,9 @@ func (k *Keeper) look(paths []string) (*scanner, error) {
 			}
 			seen[at] = true
 			now, err := k.stat(at)
-			if err != nil {
-				return nil, err
+			if err != nil { // what can't be seen is taken for unchanged, as in a walk
+				s.left = add(s.left, skippedRead, at)
+				continue
 			}
 			old := k.index.get(at)
 			switch {
@@ -277,5 +283,5 @@ func (k *Keeper) look(paths []string) (*scanner, error) {
 			}
 		}
 	}
-	return s, nil
+	return s
 }

@@ -367,3 +367,40 @@ func TestErased(t *testing.T) {
 		t.Error(d)
 	}
 }
+
+// TestFolderThatMayNotBeEntered: what lies in a folder that may be listed and not entered is not taken for deleted, whether all of
+// the workspace is looked at or what is named, and also not by who goes on after a crash.
+func TestFolderThatMayNotBeEntered(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may enter")
+	}
+	for _, paths := range [][]string{nil, {"d/e/f"}} {
+		for _, died := range []bool{false, true} {
+			b := newBench(t, checkpoint.Options{})
+			b.write("d/e/f", "one")
+			b.write("d/g", "one")
+			before := b.snapshot()
+			id := b.begin(paths...)
+			b.sh("chmod 600 d")
+			if died {
+				b.reopen(checkpoint.Options{})
+				if err := b.k.Recover(context.Background(), b.store); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				b.end(id)
+			}
+			closed := b.closed()
+			if len(closed) != 1 || len(closed[0].Changes) != 1 || closed[0].Changes[0].Path != "d" || closed[0].Changes[0].Op != "mode" {
+				t.Errorf("%v, died %t: %+v", paths, died, closed)
+			}
+			if got := b.k.Uncovered(nil); paths == nil && !died && (len(got) != 1 || got[0].What != "unreadable") {
+				t.Errorf("%+v", got)
+			}
+			b.undo(checkpoint.Wish{}, false)
+			if d := diff(before, b.snapshot()); d != "" {
+				t.Error(d)
+			}
+		}
+	}
+}
