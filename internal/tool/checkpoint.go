@@ -41,8 +41,8 @@ func changes(p *Prepared) bool {
 	return p.Action.Risk == nil || p.Action.Risk.Grade != policy.Low
 }
 
-// checkpoint brackets the call, if it may change files, and gives the drafts of that; or the outcome, if its state could not
-// be kept and the call ends here.
+// checkpoint brackets the call, if it may change files, and gives the drafts of that. With the outcome, if its state could not
+// be kept and the call ends here, they say what was found meanwhile, as [batch.drop] does.
 func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result) {
 	if b.Checkpoints == nil || !changes(j.prepared) {
 		return nil, nil
@@ -72,28 +72,28 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 	}
 	j.checkpoint = id
 	if j.decision.Confined && slices.ContainsFunc(taken.Uncovered, event.Uncovered.Whole) {
-		b.drop(ctx, j)
-		return nil, &Result{
+		return b.drop(ctx, j), &Result{
 			Status: event.StatusError, Code: codeNotKept, Trusted: true,
 			Content: "Of this workspace nothing can be kept, so what a confined command may not change could not be put back; it was not run. Call again with unconfined: true and the person is asked.",
 		}
 	}
 	taken.Call = j.call.ID
-	drafts := []event.Draft{{Subject: id, Data: taken}}
 	for _, o := range outside {
-		drafts = append(drafts, event.Draft{Subject: id, Data: o})
+		j.outside = append(j.outside, event.Draft{Subject: id, Data: o})
 	}
-	return drafts, nil
+	return append([]event.Draft{{Subject: id, Data: taken}}, j.outside...), nil
 }
 
-// drop closes the bracket of a call that went no further.
-func (b *batch) drop(ctx context.Context, j *job) {
+// drop closes the bracket of a call that went no further, and gives the drafts of what others had changed before: it is found
+// once only.
+func (b *batch) drop(ctx context.Context, j *job) []event.Draft {
 	if j.checkpoint == "" {
-		return
+		return nil
 	}
 	if err := b.Checkpoints.Drop(context.WithoutCancel(ctx), j.checkpoint); err != nil {
 		b.fail(err)
 	}
+	return j.outside
 }
 
 // close closes the bracket of a call that ran, and gives the draft that says what changed. What a tool says of a change of its

@@ -24,6 +24,8 @@ import (
 type writer struct {
 	root  string
 	grade policy.Grade
+
+	unstarted error // why it can't be started; nil: it can
 }
 
 func (writer) Spec() event.ToolSpec {
@@ -34,6 +36,9 @@ func (w writer) Prepare(context.Context, json.RawMessage) (*tool.Prepared, error
 	p := &tool.Prepared{Action: policy.Action{Tool: "write", Effects: []policy.Effect{{Kind: policy.Write, Target: "a"}}}, Paths: []string{"a"}}
 	if w.grade != "" {
 		p.Action.Effects[0].Kind, p.Action.Risk, p.Paths = policy.Run, &policy.Risk{Grade: w.grade}, nil
+	}
+	if w.unstarted != nil {
+		p.Launch = func(context.Context, bool) (*event.Group, error) { return nil, w.unstarted }
 	}
 	p.Run = func(context.Context, tool.Host) (*tool.Result, error) {
 		return &tool.Result{Content: "done", Facts: []event.Payload{event.FileChanged{Path: "a", Op: "overwrite", By: "agent", Diff: "the diff"}}},
@@ -111,7 +116,7 @@ func TestBracket(t *testing.T) {
 
 // TestOnlyReadingIsNotBracketed: a command that is graded low is not, and then a tool's own word stands.
 func TestOnlyReadingIsNotBracketed(t *testing.T) {
-	facts := bracketed(t, writer{t.TempDir(), policy.Low}, func(context.Context) (*store.Files, error) {
+	facts := bracketed(t, writer{root: t.TempDir(), grade: policy.Low}, func(context.Context) (*store.Files, error) {
 		return nil, errors.New("nobody needs it")
 	})
 	if got := kinds(facts); slices.Contains(got, event.KindCheckpointTaken) || !slices.Contains(got, event.KindFileChanged) {
@@ -121,7 +126,7 @@ func TestOnlyReadingIsNotBracketed(t *testing.T) {
 
 // TestWhatIsNotKeptDoesNotRun: a call whose files can't be kept has no effect, and the model hears why.
 func TestWhatIsNotKeptDoesNotRun(t *testing.T) {
-	w := writer{t.TempDir(), policy.Medium}
+	w := writer{root: t.TempDir(), grade: policy.Medium}
 	facts := bracketed(t, w, func(context.Context) (*store.Files, error) { return nil, fmt.Errorf("no room") })
 	last, ok := facts[len(facts)-1].Data.(event.ToolCompleted)
 	if !ok || last.Status != event.StatusError || last.Code != "not_kept" {
@@ -134,7 +139,7 @@ func TestWhatIsNotKeptDoesNotRun(t *testing.T) {
 
 // TestConfinedNeedsItsBracket: where nothing is kept, and so nothing could be put back, a confined command does not run.
 func TestConfinedNeedsItsBracket(t *testing.T) {
-	w := writer{t.TempDir(), policy.Medium}
+	w := writer{root: t.TempDir(), grade: policy.Medium}
 	home := func(o *checkpoint.Options) { o.Home = w.root }
 	many := func(o *checkpoint.Options) { o.Entries = 1 }
 	if err := os.WriteFile(filepath.Join(w.root, "b"), nil, 0o644); err != nil {
@@ -154,5 +159,35 @@ func TestConfinedNeedsItsBracket(t *testing.T) {
 		if data, _ := os.ReadFile(filepath.Join(w.root, "a")); string(data) != "one" {
 			t.Errorf("it ran: %q", data)
 		}
+	}
+}
+
+// TestUnstartedTellsOfOthers: what others changed is on record also where the call that found it did not start.
+func TestUnstartedTellsOfOthers(t *testing.T) {
+	ctx := context.Background()
+	w := writer{root: t.TempDir(), grade: policy.Medium, unstarted: &tool.Refusal{Code: "no_shell", Text: "no shell"}}
+	s, err := store.Open(ctx, store.Options{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	k, err := checkpoint.Open(checkpoint.Options{Root: w.root, Files: s.Files})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	if _, _, err := k.Before(ctx, event.Scope{Task: "t"}, "chk_1", nil, false, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Drop(ctx, "chk_1"); err != nil {
+		t.Fatal(err)
+	}
+	facts := bracketed(t, w, s.Files) // which makes a file first
+	i := slices.IndexFunc(facts, func(f event.Fact) bool {
+		c, ok := f.Data.(event.FileChanged)
+		return ok && c.Path == "a" && c.By == "outside"
+	})
+	if last, ok := facts[len(facts)-1].Data.(event.ToolCompleted); i < 0 || !ok || last.Code != "no_shell" || slices.Contains(kinds(facts), event.KindCheckpointTaken) {
+		t.Errorf("%v", kinds(facts))
 	}
 }

@@ -98,7 +98,8 @@ type job struct {
 	lasting  *policy.Rule // what an answer may allow from now on
 	taint    []event.Taint
 
-	checkpoint string // that is open around the call; "": none
+	checkpoint string        // that is open around the call; "": none
+	outside    []event.Draft // changes that were found when it was opened, and are nobody's
 }
 
 // parallel tells whether the call may run beside others. One that asks may not: a person gets one question at a time.
@@ -179,7 +180,7 @@ func (b *batch) finish(ctx context.Context, j *job) {
 	}
 	kept, denial := b.checkpoint(ctx, j)
 	if denial != nil {
-		b.end(ctx, j, drafts, denial)
+		b.end(ctx, j, append(drafts, kept...), denial)
 		return
 	}
 	started := event.ToolStarted{
@@ -188,8 +189,7 @@ func (b *batch) finish(ctx context.Context, j *job) {
 	if j.prepared.Launch != nil {
 		group, err := j.prepared.Launch(ctx, started.Sandbox)
 		if err != nil {
-			b.drop(ctx, j)
-			b.end(ctx, j, drafts, b.failure(j, err))
+			b.end(ctx, j, append(drafts, b.drop(ctx, j)...), b.failure(j, err))
 			return
 		}
 		started.Group = group
