@@ -62,19 +62,55 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestWaiting: who waits for input at a terminal that a command has made itself is found, whoever works meanwhile is not.
+// TestWaiting: who waits for input that nobody will type is found; whoever sleeps, works or drives a terminal is let go on.
 func TestWaiting(t *testing.T) {
 	if _, err := os.Stat("/usr/bin/script"); err != nil {
 		t.Skip("needs script")
 	}
 	const at = `mkfifo f; exec 9<>f; script -qec '%s' /dev/null <&9`
-	began := time.Now()
-	o := run(t, shell.Options{Command: fmt.Sprintf(at, `printf "Name? "; read x`), Timeout: 20 * time.Second})
-	if !o.Waiting || o.TimedOut || !strings.HasPrefix(o.Head, "Name? ") || time.Since(began) > 10*time.Second {
-		t.Errorf("took %s: %+v", time.Since(began), o)
+	for _, c := range []struct {
+		name, command string
+		waits         bool
+		head          string
+	}{
+		{"a question", fmt.Sprintf(at, `printf "Name? "; read x`), true, "Name? "},
+		{"a question of a line editor", fmt.Sprintf(at, `bash -c "read -e -p Name?\\  x"`), true, "Name? "},
+		{"with others that wait for it", fmt.Sprintf(at, `(cat | cat) & printf "Name? "; cat | (read x </dev/tty)`), true, "Name? "},
+		{"an editor without a terminal", `exec <&1; echo here; read -t 60 x`, true, "here\n"},
+		{"work beside", fmt.Sprintf(at, `(sleep 3; kill $$) & while :; do :; done & read x; echo got`), false, ""},
+		{"a question with a limit", fmt.Sprintf(at, `read -t 4 x; echo over`), false, "over\n"},
+		{"who answers sleeps before", `mkfifo f; exec 9<>f; (sleep 4; echo hi >&9) & script -qec 'read x; echo got $x' /dev/null <&9`, false, "hi\ngot hi\n"},
+		{"a sleep alone", `sleep 4; echo over`, false, "over\n"},
+		{"a pipe alone", `(sleep 4; echo over) | cat`, false, "over\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			began := time.Now()
+			o := run(t, shell.Options{Command: c.command, Timeout: 20 * time.Second})
+			if o.Waiting != c.waits || o.TimedOut || !strings.HasPrefix(o.Head, c.head) || time.Since(began) > 10*time.Second {
+				t.Errorf("took %s: %+v", time.Since(began), o)
+			}
+		})
 	}
-	o = run(t, shell.Options{Command: fmt.Sprintf(at, `(sleep 3; kill $$) & while :; do :; done & read x; echo got`), Timeout: 20 * time.Second})
-	if o.Waiting || o.TimedOut {
-		t.Errorf("%+v", o)
+}
+
+// TestWaitingOfPrograms: as above, of programs that are there.
+func TestWaitingOfPrograms(t *testing.T) {
+	for _, c := range []struct {
+		program, command string
+		waits            bool
+	}{
+		{"/usr/bin/vim", "echo hi >x.txt; vim x.txt", true},
+		{"/usr/bin/tmux", "tmux -L t$$ -f /dev/null new -d; sleep 4; tmux -L t$$ kill-server", false},
+	} {
+		t.Run(c.program, func(t *testing.T) {
+			if _, err := os.Stat(c.program); err != nil {
+				t.Skip("needs " + c.program)
+			}
+			t.Parallel()
+			if o := run(t, shell.Options{Command: c.command, Timeout: 20 * time.Second}); o.Waiting != c.waits || o.TimedOut {
+				t.Errorf("%+v", o)
+			}
+		})
 	}
 }
