@@ -23,11 +23,12 @@ type Entry struct {
 	Changes   int               `json:"changes"` // paths
 	Paths     []string          `json:"paths"`   // some of them
 	Uncovered []event.Uncovered `json:"uncovered"`
-	State     string            `json:"state"` // done; undone; pruned: it is not kept any more
+	State     string            `json:"state"` // done; undone; pruned: it is not kept, or not any more
 	Undo      bool              `json:"undo"`
 	Targets   []string          `json:"targets"` // of an undo
 
-	cut bool // an undo that did not come to its end
+	cut    bool // an undo that did not come to its end
+	unkept bool // nothing of the workspace was kept, so that nobody knows what was changed
 }
 
 // States of an [Entry].
@@ -67,14 +68,15 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 		case event.UndoStarted:
 			undos[f.Subject] = p
 		case event.CheckpointClosed:
-			if len(p.Changes) == 0 {
+			unkept := slices.ContainsFunc(p.LeftOut, event.Uncovered.Whole)
+			if len(p.Changes) == 0 && !unkept {
 				continue
 			}
 			was := taken[f.Subject]
 			t, _ := was.Data.(event.CheckpointTaken)
 			e := Entry{
 				ID: f.Subject, Task: f.Scope.Task, Turn: was.Scope.Turn, Call: t.Call, Tool: calls[t.Call].tool, About: calls[t.Call].about,
-				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{},
+				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{}, unkept: unkept,
 			}
 			if u, ok := undos[f.Subject]; ok {
 				if e.Undo, e.Targets, e.Tool = true, u.Targets, "undo"; u.Redo {
@@ -105,7 +107,7 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 		}
 	}
 	for i := range out {
-		if !kept[out[i].ID] {
+		if out[i].unkept || !kept[out[i].ID] {
 			out[i].State = StatePruned
 		}
 	}
@@ -116,6 +118,8 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 var (
 	ErrNothing = errors.New("nothing is left to undo")
 	ErrNoRedo  = errors.New("nothing was undone")
+	// ErrUnkept is of a change that was made while nothing of the workspace could be kept.
+	ErrUnkept = errors.New("nothing of the workspace could be kept before this change, so it can't be undone")
 )
 
 // NoChangeError says that no change has an id.
@@ -135,6 +139,9 @@ type Wish struct {
 
 // Choose gives the ids of what a wish means, the newest first. An undo of the same that was cut short is among them, with all
 // that it was to take back: what it has half done is like neither before nor after.
+//
+// The error is [ErrUnkept] where that is, or has in it, a change of which nothing was kept. To go back to before an older one
+// passes over these.
 func Choose(list []Entry, w Wish) ([]string, error) {
 	if w.Redo {
 		for _, e := range slices.Backward(list) {
@@ -161,21 +168,30 @@ func Choose(list []Entry, w Wish) ([]string, error) {
 				from = i
 			}
 		}
-		if from < 0 {
+		switch {
+		case from < 0:
 			return nil, &NoChangeError{w.To}
+		case list[from].unkept:
+			return nil, ErrUnkept
 		}
 	case from < 0:
 		return nil, ErrNothing
 	case w.Turn:
 		turn := list[from].Turn
 		from = slices.IndexFunc(list, func(e Entry) bool { return !e.Undo && e.State != StateUndone && e.Turn == turn })
+	case list[from].unkept:
+		return nil, ErrUnkept
 	default:
 		return finish(list, map[string]bool{list[from].ID: true}), nil
 	}
 	chosen := map[string]bool{}
 	for _, e := range list[from:] {
-		if !e.Undo && e.State != StateUndone {
+		switch {
+		case e.Undo || e.State == StateUndone:
+		case !e.unkept:
 			chosen[e.ID] = true
+		case w.To == "":
+			return nil, ErrUnkept
 		}
 	}
 	return finish(list, chosen), nil

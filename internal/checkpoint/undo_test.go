@@ -404,3 +404,46 @@ func TestFolderThatMayNotBeEntered(t *testing.T) {
 		}
 	}
 }
+
+// TestUnkeptChangeIsNotPassedOver: a change of which nothing was kept is listed, and an undo stops at it instead of taking an older
+// one back; who names an older one gets what is kept.
+func TestUnkeptChangeIsNotPassedOver(t *testing.T) {
+	few := checkpoint.Options{Limits: checkpoint.Limits{Entries: 10}}
+	for name, unkept := range map[string]func(b *bench) string{
+		"home": func(b *bench) string {
+			b.reopen(checkpoint.Options{Home: b.root})
+			b.change("echo x > b")
+			return "home"
+		},
+		"many from the beginning": func(b *bench) string {
+			b.sh("mkdir d; for i in $(seq 20); do echo x > d/$i; done")
+			b.change("echo x > b")
+			return "many"
+		},
+		"many at the end": func(b *bench) string {
+			b.change("mkdir d; for i in $(seq 20); do echo x > d/$i; done")
+			return "many"
+		},
+	} {
+		b := newBench(t, few)
+		b.write("a", "one")
+		b.change("echo two > a")
+		why := unkept(b)
+		list := b.list()
+		if len(list) != 2 || list[1].State != checkpoint.StatePruned || list[1].Uncovered[0].What != why {
+			t.Fatalf("%s: %+v", name, list)
+		}
+		for _, w := range []checkpoint.Wish{{}, {Turn: true}, {To: list[1].ID}} {
+			if _, err := b.tryUndo(w, false); !errors.Is(err, checkpoint.ErrUnkept) {
+				t.Errorf("%s: %+v: %v", name, w, err)
+			}
+		}
+		if got := b.snapshot()["a"]; !strings.HasSuffix(got, "two\n") {
+			t.Errorf("%s: %q", name, got)
+		}
+		b.undo(checkpoint.Wish{To: list[0].ID}, false)
+		if got := b.snapshot()["a"]; !strings.HasSuffix(got, " one") {
+			t.Errorf("%s: back to the first: %q", name, got)
+		}
+	}
+}

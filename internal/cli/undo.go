@@ -249,6 +249,8 @@ func (p *program) explainUndo(err error, t trace.Task, o undoFlags) error {
 		return said(statusFailed, "undo.unknown.hint", "undo.nothing", t.ID)
 	case errors.Is(err, checkpoint.ErrNoRedo):
 		return said(statusFailed, "undo.unknown.hint", "undo.nothing.redo", t.ID)
+	case errors.Is(err, checkpoint.ErrUnkept):
+		return said(statusFailed, "undo.unkept.hint", "undo.unkept")
 	case errors.Is(err, app.ErrFilesLost):
 		return said(statusFailed, "", "undo.lost")
 	case errors.Is(err, checkpoint.ErrPruned):

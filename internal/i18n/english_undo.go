@@ -20,6 +20,8 @@ func englishUndo() map[string]string {
 		"undo.nothing.redo": "nothing was undone in task %s after its last change",
 		"undo.pruned":       "what this change was is not kept any more, so it can't be undone",
 		"undo.lost":         "what this change was is lost with the files.db that was here, which was removed or emptied, so it can't be undone",
+		"undo.unkept":       "nothing of the workspace could be kept before the last change, so it can't be undone",
+		"undo.unkept.hint":  "`overt undo --list` lists what is kept; `overt undo --to ID` takes it back, but not what was not kept",
 		"undo.pruned.hint":  "`retention.files_max` and `retention.files_age` say how much is kept",
 		"undo.unknown":      "no change of task %s that can be undone is %s",
 		"undo.unknown.hint": "`overt undo --list` lists them",
