@@ -62,6 +62,8 @@ func within(dir, p string) bool {
 // with any other command. When the terminal goes, whatever runs there ends, also what is not ours to kill.
 func (s *Session) StartElevated(o Options) (*Held, error) {
 	switch {
+	case s.over():
+		return nil, errClosed
 	case len(o.Command) > maxCommand:
 		return nil, fmt.Errorf("the command has %d bytes; at most %d can be run. Write a script file and run that", len(o.Command), maxCommand)
 	case !valid(o.Command):

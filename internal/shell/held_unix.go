@@ -67,6 +67,9 @@ func Start(o Options) (*Held, error) { return start(o, nil) }
 // Start starts a command held, with what the session knows now. Of the options Env does not count, and Dir only if it is
 // not empty: then the session moves there first.
 func (s *Session) Start(o Options) (*Held, error) {
+	if s.over() {
+		return nil, errClosed
+	}
 	if o.Dir != "" {
 		s.Move(o.Dir)
 	}
@@ -103,6 +106,10 @@ func start(o Options, s *Session) (*Held, error) {
 	if err != nil {
 		h.close()
 		return nil, fmt.Errorf("start the shell: %v", err)
+	}
+	if s != nil && s.over() { // since it was looked at first
+		h.Release()
+		return nil, errClosed
 	}
 	return h, nil
 }

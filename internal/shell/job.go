@@ -125,8 +125,11 @@ func (s *Session) Ended() (out []*Job) {
 	return out
 }
 
-// Close ends what the session has running. No command is started afterwards.
+// Close ends what the session has running in the background. No command is started afterwards, and what one that runs now leaves is ended too.
 func (s *Session) Close() {
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
 	s.drop()
 	var wg sync.WaitGroup
 	for _, j := range s.Jobs() {
@@ -135,8 +138,16 @@ func (s *Session) Close() {
 	wg.Wait()
 }
 
-// begin keeps a new job in mind, and forgets the oldest that has ended and been told of, where there are too many.
+// begin keeps a new job in mind, and forgets the oldest that has ended and been told of, where there are too many. Once
+// the session is closed, it ends the job.
 func (s *Session) begin(j *Job) *Job {
+	if s.keep(j) {
+		j.Stop()
+	}
+	return j
+}
+
+func (s *Session) keep(j *Job) (closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.begun++
@@ -150,5 +161,5 @@ func (s *Session) begin(j *Job) *Job {
 		}
 	}
 	s.jobs = append(s.jobs, j)
-	return j
+	return s.ended
 }

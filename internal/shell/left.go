@@ -19,8 +19,12 @@ const (
 	sections
 )
 
-// maxState bounds, in bytes, the variables that last, and the functions, and the arguments.
-const maxState = 4 << 20
+const (
+	// maxState bounds, in bytes, the variables that last, and the functions, and the arguments.
+	maxState = 4 << 20
+	// maxSheet bounds, in bytes, what a shell may write of its state; much more than what may last, so that it is known what is too large.
+	maxSheet = 64 << 20
+)
 
 // loss is what a shell did not leave to its session.
 type loss struct {

@@ -1,6 +1,7 @@
 package shell
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,6 +63,16 @@ func NewSession(dir string, env []string) *Session {
 	return &Session{sh: shellPath(), base: slices.Clone(env), first: first, at: remembered{dir: dir, env: quiet(env)}}
 }
 
+// errClosed is what starting a command gives once the session is closed.
+var errClosed = errors.New("the shell of this task is closed, because the program ends")
+
+// over tells whether the session is closed.
+func (s *Session) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
+}
+
 // Dir is the absolute folder that the session is in, links followed.
 func (s *Session) Dir() string {
 	s.mu.Lock()
@@ -106,6 +117,6 @@ func (s *Session) Forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn++
-	s.at.restore = strings.Replace(s.at.restore, s.at.Functions, "", 1)
+	s.at.restore = strings.TrimSuffix(s.at.restore, s.at.Functions)
 	s.at.Functions = ""
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -288,6 +289,46 @@ func TestBackground(t *testing.T) {
 	o.Job.Stop()
 	if o.Job.Running() || o.Job.State() != "ended by signal: terminated" {
 		t.Error(o.Job.State())
+	}
+}
+
+// TestClosed: a closed session starts nothing, and what a command leaves that ran meanwhile is ended.
+func TestClosed(t *testing.T) {
+	s := begin(t)
+	h, err := s.Start(shell.Options{Command: "echo begun; read x <f; sleep 60 & echo $! >pid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(filepath.Join(s.dir, "f"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begun, end := make(chan struct{}), make(chan shell.Outcome, 1)
+	go func() {
+		o, _ := h.Go(t.Context(), func(string) { close(begun) }, nil)
+		end <- o
+	}()
+	<-begun
+	s.Close()
+	if _, err := s.Start(shell.Options{Command: "true"}); err == nil {
+		t.Error("a command was started after the end")
+	}
+	if err := os.WriteFile(filepath.Join(s.dir, "f"), []byte("x\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if o := <-end; o.Job == nil || o.Job.Running() {
+		t.Errorf("%+v", o)
+	}
+	waitGone(t, readPid(t, filepath.Join(s.dir, "pid")))
+}
+
+// TestForget: functions go, and nothing else that reads like them.
+func TestForget(t *testing.T) {
+	s := begin(t)
+	s.run("f() { :; }")
+	s.run("a=$(declare -f f)$'\\n'; export -n a; declare -l a")
+	s.Forget()
+	if o := s.run("type f 2>/dev/null; echo \"$a\""); o.Head != "f () \n{ \n    :\n}\n\n" {
+		t.Errorf("%q", o.Head)
 	}
 }
 

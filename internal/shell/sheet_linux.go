@@ -7,9 +7,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// maxSheet bounds, in bytes, what a shell may write of its state; much more than what may last, so that what is too large is known.
-const maxSheet = 64 << 20
-
 // sheet is memory that a shell writes what is left of its state to. It has no name and never is on a disk; it can't grow.
 type sheet struct{ file *os.File }
 

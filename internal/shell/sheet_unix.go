@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// maxSheet bounds, in bytes, what a shell may write of its state; much more than what may last, so that what is too large is known.
-const maxSheet = 64 << 20
-
 // sheet is a pipe that a shell writes what is left of its state to.
 type sheet struct {
 	from, to *os.File

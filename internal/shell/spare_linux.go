@@ -74,11 +74,8 @@ func (h *Held) in(dir string) bool {
 	return err == nil && os.SameFile(is, named)
 }
 
-// drop ends the spare shell; there will be none any more.
+// drop ends the spare shell. Of a closed session there will be none any more.
 func (s *Session) drop() {
-	s.mu.Lock()
-	s.ended = true
-	s.mu.Unlock()
 	s.spare.mu.Lock()
 	defer s.spare.mu.Unlock()
 	if s.spare.held != nil {
