@@ -12,7 +12,7 @@ import (
 )
 
 // Set gives the text of a configuration file with a key set to values, or without the key where there are none; comments
-// stay. The value is in the form that the command line takes. What would then not hold, and did before, is an *[Error].
+// stay, also those beside what goes. The value is in the form that the command line takes. What would then not hold, and did before, is an *[Error].
 func Set(doc *Document, env func(string) (string, bool), name string, values ...string) ([]byte, error) {
 	key, known := lookup(name)
 	if !known {
@@ -34,15 +34,15 @@ func Set(doc *Document, env func(string) (string, bool), name string, values ...
 	plain := root.Clone()
 	plain.Format()
 	formatted := len(doc.Text) == 0 || bytes.Equal(plain.Pack(), text)
-	patch, err := key.patch(&root, values)
-	if err != nil {
+	if len(values) == 0 {
+		if !key.unset(&root) {
+			return doc.Text, nil
+		}
+	} else if err := key.set(&root, values); err != nil {
+		if err.Code == "config.file.patch" {
+			err.Path = doc.Path
+		}
 		return nil, err
-	}
-	if string(patch) == "[]" {
-		return doc.Text, nil
-	}
-	if err := root.Patch(patch); err != nil {
-		return nil, &Error{Code: "config.file.patch", Args: []any{err}, Path: doc.Path}
 	}
 	if formatted {
 		root.Format()
@@ -59,11 +59,16 @@ func Set(doc *Document, env func(string) (string, bool), name string, values ...
 	_, before := parse(doc, User, env)
 	_, after := parse(&Document{doc.Path, out}, User, env)
 	for _, e := range after {
-		if e.Code == "config.file.twice" && fmt.Sprint(e.Args) == fmt.Sprint([]any{name}) {
-			return nil, e // the other one would still count, or not
-		}
-		if !slices.ContainsFunc(before, func(b *Error) bool { return b.Code == e.Code && fmt.Sprint(b.Args) == fmt.Sprint(e.Args) }) {
+		i := slices.IndexFunc(before, func(b *Error) bool { return b.Code == e.Code && fmt.Sprint(b.Args) == fmt.Sprint(e.Args) })
+		switch {
+		case i < 0: // where it would stand helps nobody: the text is never written
+			e.Line, e.Column, e.Usage = 0, 0, true
+			if e.Code == "config.file.two_keys" {
+				e.Hint, e.HintArgs = "config.two_keys.hint", []any{map[bool]string{true: APIKeyCommand, false: APIKey}[name == APIKey]}
+			}
 			return nil, e
+		case e.Code == "config.file.twice" && fmt.Sprint(e.Args) == fmt.Sprint([]any{name}):
+			return nil, before[i] // the other one would still count, or not
 		}
 	}
 	return out, nil
@@ -109,46 +114,73 @@ func InFile(doc *Document, env func(string) (string, bool), name string) Setting
 	return f.values[name]
 }
 
-// patch is the JSON Patch (RFC 6902) that sets or removes a key.
-func (k Key) patch(root *hujson.Value, values []string) ([]byte, error) {
+// unset takes a key out; false: it is not there.
+func (k Key) unset(root *hujson.Value) bool {
 	section, field, nested := strings.Cut(k.Name, ".")
-	pointer := "/" + section
-	type step struct {
-		Op    string          `json:"op"`
-		Path  string          `json:"path"`
-		Value json.RawMessage `json:"value,omitempty"`
+	if root.Find("/"+strings.ReplaceAll(k.Name, ".", "/")) == nil {
+		return false
 	}
-	var steps []step
-	if nested {
-		if root.Find(pointer) == nil && len(values) > 0 {
-			steps = append(steps, step{"add", pointer, json.RawMessage("{}")})
-		}
-		pointer += "/" + field
+	at, name := root, section
+	if in := root.Find("/" + section); nested && !alone(in) {
+		at, name = in, field
 	}
-	if len(values) == 0 {
-		if root.Find(pointer) != nil {
-			if nested && alone(root.Find("/"+section)) {
-				pointer = "/" + section
-			}
-			steps = append(steps, step{Op: "remove", Path: pointer})
-		}
-		return json.Marshal(append([]step{}, steps...))
+	o, ok := at.Value.(*hujson.Object)
+	if ok {
+		remove(o, name)
 	}
+	return ok
+}
+
+// set sets a key to values.
+func (k Key) set(root *hujson.Value, values []string) *Error {
 	s := Setting{Key: k.Name, Source: Source{Layer: Flag}, Value: values[0], List: values}
 	if k.Kind != List && k.Kind != Command && len(values) > 1 {
-		return nil, &Error{Code: "config.one_value", Args: []any{k.Name}, Usage: true}
+		return &Error{Code: "config.one_value", Args: []any{k.Name}, Usage: true}
 	}
 	if err := k.check(s); err != nil {
 		if k.Name == BaseURL {
 			err.Args = []any{values[0]}
 		}
-		return nil, err
+		return err
+	}
+	section, field, nested := strings.Cut(k.Name, ".")
+	pointer := "/" + section
+	type step struct {
+		Op    string          `json:"op"`
+		Path  string          `json:"path"`
+		Value json.RawMessage `json:"value"`
+	}
+	var steps []step
+	if nested {
+		if root.Find(pointer) == nil {
+			steps = append(steps, step{"add", pointer, json.RawMessage("{}")})
+		}
+		pointer += "/" + field
+	}
+	var inside []hujson.Extra // comments in what is replaced
+	if v := root.Find(pointer); v != nil {
+		a, list := v.Value.(*hujson.Array)
+		if list && k.Kind == List && hasComments(v) {
+			relist(a, values)
+			return nil
+		}
+		inside = within(nil, hujson.Value{Value: v.Value})
 	}
 	raw, err := k.json(s)
-	if err != nil {
-		return nil, err
+	var patch []byte
+	if err == nil {
+		patch, err = json.Marshal(append(steps, step{"add", pointer, raw})) // a JSON Patch (RFC 6902)
 	}
-	return json.Marshal(append(steps, step{"add", pointer, raw}))
+	if err == nil {
+		err = root.Patch(patch)
+	}
+	if err != nil {
+		return &Error{Code: "config.file.patch", Args: []any{err}}
+	}
+	if o, ok := root.Value.(*hujson.Object); ok && !nested { // no value of a section is a list
+		above(o, section, inside)
+	}
+	return nil
 }
 
 // json is a checked value as a configuration file writes it.

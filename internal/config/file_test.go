@@ -31,32 +31,41 @@ func TestSet(t *testing.T) {
 		want      string // in the new text; "" with code: the error
 		code      string
 	}{
-		"change":          {file, "model", []string{"c/d"}, "// the model\n\t\"model\": \"c/d\", // of work", ""},
-		"add":             {file, "max_steps", []string{"7"}, "\"max_steps\": 7", ""},
-		"a switch":        {file, "stream", []string{"false"}, "\"stream\": false", ""},
-		"a list":          {file, "deny", []string{"a", "b"}, "[\"a\", \"b\"]", ""},
-		"a section":       {file, "retention.captures_age", []string{"2h"}, "\"retention\": {\"captures_age\": \"2h\"}", ""},
-		"an empty file":   {"", "model", []string{"x"}, "{\"model\": \"x\"}", ""},
-		"own layout":      {"{\n  \"model\":   \"x\",\n  // kept\n  \"quiet\": true\n}\n", "max_steps", []string{"7"}, "{\n  \"model\":   \"x\",\n  // kept\n  \"quiet\": true,\n  \"max_steps\": 7\n}\n", ""},
-		"no object":       {"[]", "model", []string{"x"}, "", "config.file.object"},
-		"take out":        {file, "model", nil, "\"deny\"", ""},
-		"what is not in":  {file, "max_steps", nil, "\"model\": \"a/b\"", ""},
-		"a leading zero":  {file, "max_steps", []string{"007"}, "\"max_steps\": 7", ""},
-		"an empty text":   {file, "model", []string{""}, "", "config.empty"},
-		"too much":        {file, "system", []string{strings.Repeat("x", 1<<20)}, "", "config.file.large"},
-		"beside another":  {`{"api_key_command": ["x"]}`, "api_key", []string{"k"}, "", "config.file.two_keys"},
-		"one of two":      {`{"model": "a", "model": "b"}`, "model", []string{"c"}, "", "config.file.twice"},
-		"no number":       {file, "max_steps", []string{"x"}, "", "config.value"},
-		"two values":      {file, "model", []string{"x", "y"}, "", "config.one_value"},
-		"no such setting": {file, "modle", []string{"x"}, "", "config.unknown"},
-		"a broken file":   {"{", "model", []string{"x"}, "", "config.file.syntax"},
-		"a comment last":  {"{} // end", "model", []string{"x"}, "{\"model\": \"x\"} // end", ""},
+		"change":                {file, "model", []string{"c/d"}, "// the model\n\t\"model\": \"c/d\", // of work", ""},
+		"add":                   {file, "max_steps", []string{"7"}, "\"max_steps\": 7", ""},
+		"a switch":              {file, "stream", []string{"false"}, "\"stream\": false", ""},
+		"a list":                {file, "deny", []string{"a", "b"}, "[\"a\", \"b\"]", ""},
+		"a section":             {file, "retention.captures_age", []string{"2h"}, "\"retention\": {\"captures_age\": \"2h\"}", ""},
+		"an empty file":         {"", "model", []string{"x"}, "{\"model\": \"x\"}", ""},
+		"own layout":            {"{\n  \"model\":   \"x\",\n  // kept\n  \"quiet\": true\n}\n", "max_steps", []string{"7"}, "{\n  \"model\":   \"x\",\n  // kept\n  \"quiet\": true,\n  \"max_steps\": 7\n}\n", ""},
+		"no object":             {"[]", "model", []string{"x"}, "", "config.file.object"},
+		"take out":              {file, "model", nil, "\"deny\"", ""},
+		"what is not in":        {file, "max_steps", nil, "\"model\": \"a/b\"", ""},
+		"a leading zero":        {file, "max_steps", []string{"007"}, "\"max_steps\": 7", ""},
+		"an empty text":         {file, "model", []string{""}, "", "config.empty"},
+		"too much":              {file, "system", []string{strings.Repeat("x", 1<<20)}, "", "config.file.large"},
+		"beside another":        {`{"api_key_command": ["x"]}`, "api_key", []string{"k"}, "", "config.file.two_keys"},
+		"one of two":            {`{"model": "a", "model": "b"}`, "model", []string{"c"}, "", "config.file.twice"},
+		"no number":             {file, "max_steps", []string{"x"}, "", "config.value"},
+		"two values":            {file, "model", []string{"x", "y"}, "", "config.one_value"},
+		"no such setting":       {file, "modle", []string{"x"}, "", "config.unknown"},
+		"a broken file":         {"{", "model", []string{"x"}, "", "config.file.syntax"},
+		"take out the only one": {"{\n  // old: x\n  \"model\": \"a\" // now\n}\n", "model", nil, "{\n  // old: x\n  // now\n}\n", ""},
+		"take out the last one": {"{\n  \"quiet\": true,\n  // old\n  \"model\": \"a\",\n}\n", "model", nil, "{\n  \"quiet\": true,\n  // old\n}\n", ""},
+		"take out of a line":    {"{\"model\": /* one */ \"a\", /* two */ \"quiet\": true}", "model", nil, "/* one */", ""},
+		"take out a list": {"{\n  \"quiet\": true, // yes\n  \"deny\": [\n    // why\n    \"read_file\", // really\n  ],\n  // next\n  \"stream\": true\n}\n", "deny", nil,
+			"{\n  \"quiet\": true, // yes\n  // why\n  // really\n  // next\n  \"stream\": true\n}\n", ""},
+		"a list with comments": {"{\n  \"deny\": [\n    // one\n    \"read_file\", // first\n    // two\n    \"list_files\"\n    // end\n  ]\n}\n", "deny", []string{"list_files", "edit_file"},
+			"[\n    // one\n    // first\n    // two\n    \"list_files\",\n    \"edit_file\"\n    // end\n  ]", ""},
+		"a list that shrinks to what is new": {"{\"deny\": [\"read_file\", // why\n]}", "deny", []string{"edit_file"}, "// why", ""},
+		"a command with comments":            {"{\n  \"api_key_command\": [\n    \"pass\", // the vault\n    \"show\"\n  ]\n}\n", "api_key_command", []string{"vault", "key"}, "{\n  // the vault\n  \"api_key_command\": ", ""},
+		"a comment last":                     {"{} // end", "model", []string{"x"}, "{\"model\": \"x\"} // end", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := config.Set(&config.Document{Path: "/c.json", Text: []byte(tt.text)}, env(m{}), tt.key, tt.values...)
 			if tt.code != "" {
 				var e *config.Error
-				if !errors.As(err, &e) || e.Code != tt.code || got != nil {
+				if !errors.As(err, &e) || e.Code != tt.code || got != nil || (tt.code == "config.file.two_keys") != (e.Hint == "config.two_keys.hint" && e.OnCommandLine() && e.Line == 0) {
 					t.Fatalf("%v %q", err, got)
 				}
 				return
@@ -139,7 +148,7 @@ func TestSchema(t *testing.T) {
 // read as before.
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{
-		`{"model": "x"}`, "// c\n{\"deny\": [\"a\",],}", `{"providers": {"a": {"base_url": "http://${A}"}}}`, `{"a": "$${A}${"`, `{"retention": {"captures_age": "1h"}}`, "\ufeff{}", `{"timeout": "1h"}`, "[]", `{"model": "\ud800"}`,
+		`{"model": "x"}`, "// c\n{\"deny\": [\"a\",],}", `{"providers": {"a": {"base_url": "http://${A}"}}}`, `{"a": "$${A}${"`, `{"retention": {"captures_age": "1h"}}`, "\ufeff{}", `{"timeout": "1h"}`, "{/*a*/\"quiet\"/*b*/:/*c*/true/*d*/,//e\n\"deny\":[/*f*/\"x\"/*g*/,//h\n],}//i", "{\"retention\":{/*a*/\"captures_age\":\"1h\"//b\n}}", "{\"api_key_command\":/*a*/[/*b*/\"a\"//c\n]/*d*/,//e\n}", "[]", `{"model": "\ud800"}`,
 	} {
 		f.Add(s)
 	}
@@ -155,12 +164,53 @@ func FuzzFile(f *testing.F) {
 				t.Errorf("%q: an error at %d:%d: %v", text, e.Line, e.Column, e)
 			}
 		}
-		if got, err := config.Set(doc, env(m{"A": "x"}), config.Model, "y"); err == nil {
+		for key, values := range map[string][]string{config.Model: {"y"}, config.Quiet: nil, config.Deny: {"read_file", "edit_file"}, config.Allow: nil, config.APIKeyCommand: {"a", "b"}, config.CapturesAge: nil} {
+			got, err := config.Set(doc, env(m{"A": "x"}), key, values...)
+			if err != nil || string(got) == text {
+				continue
+			}
 			if _, err := hujson.Parse(got); err != nil {
-				t.Errorf("%q became %q: %v", text, got, err)
+				t.Errorf("%s: %q became %q: %v", key, text, got, err)
+			}
+			if _, err := hujson.Parse([]byte(text)); err == nil && comments(t, got) < comments(t, []byte(text)) {
+				t.Errorf("%s: %q became %q, which has fewer comments", key, text, got)
 			}
 		}
 	})
+}
+
+// comments counts the letters of the comments of a file.
+func comments(t *testing.T, text []byte) (n int) {
+	t.Helper()
+	v, err := hujson.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	count := func(extra hujson.Extra) {
+		if strings.Contains(string(extra), "/") {
+			n += len(strings.Join(strings.Fields(string(extra)), ""))
+		}
+	}
+	var all func(v hujson.Value)
+	all = func(v hujson.Value) {
+		count(v.BeforeExtra)
+		count(v.AfterExtra)
+		switch c := v.Value.(type) {
+		case *hujson.Array:
+			count(c.AfterExtra)
+			for _, e := range c.Elements {
+				all(e)
+			}
+		case *hujson.Object:
+			count(c.AfterExtra)
+			for _, m := range c.Members {
+				all(m.Name)
+				all(m.Value)
+			}
+		}
+	}
+	all(v)
+	return n
 }
 
 // TestLocate: where files are, for every way in which a program can be called.

@@ -21,6 +21,7 @@ func english() map[string]string {
 		"config.file.entry_name":   "providers.%q: a name consists of small letters, digits, '-', '_' and '.', at most 40",
 		"config.file.entry_key":    "an entry of providers has no %q; it has %s",
 		"config.file.entry_url":    "providers.%s needs a base_url, since no preset has that name",
+		"config.two_keys.hint":     "take the other one out first: overt config set %s --unset",
 		"config.file.two_keys":     "%s has api_key and api_key_command; one of them is enough",
 		"config.file.patch":        "the settings can't be changed: %s",
 		"config.file.write":        "the settings can't be written: %s",
