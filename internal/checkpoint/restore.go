@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -191,10 +192,10 @@ func (r *restoring) relax(steps []step) {
 }
 
 func (r *restoring) tighten() {
-	for at, mode := range r.modes {
+	for _, at := range slices.Backward(slices.Sorted(maps.Keys(r.modes))) { // what is in a folder before it is closed
 		if d, err := r.k.folder(at); err == nil {
 			if now, err := d.stat(path.Base(at)); err == nil && now.kind == kindFolder {
-				_ = d.chmod(path.Base(at), mode)
+				_ = d.chmod(path.Base(at), r.modes[at])
 			}
 			d.close()
 		}
