@@ -180,7 +180,8 @@ func (k *Keeper) close(ctx context.Context, id string, paths []string) (event.Ch
 	return out, nil
 }
 
-// Drop closes a bracket under which nothing happened.
+// Drop closes a bracket under which nothing happened, also when ctx has ended. After an error the checkpoint stays open until
+// [Keeper.Recover].
 func (k *Keeper) Drop(ctx context.Context, id string) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -193,7 +194,9 @@ func (k *Keeper) Drop(ctx context.Context, id string) error {
 	if o.nothing {
 		return nil
 	}
-	return k.files.Drop(ctx, id)
+	err := k.files.Drop(context.WithoutCancel(ctx), id)
+	k.left = k.left || err != nil
+	return err
 }
 
 // survey compares with the index, and reads and keeps what differs.
