@@ -53,6 +53,22 @@ func (p *Plan) Paths() []string {
 	return out
 }
 
+// within leaves alone what has come up since paths were chosen: of it nothing is kept.
+func (p *Plan) within(paths []string) {
+	in := map[string]bool{}
+	for _, at := range paths {
+		in[at] = true
+	}
+	out := func(at string) bool { return !in[at] }
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool {
+		if out(s.path) {
+			p.conflict(s.path, whyChanged)
+		}
+		return out(s.path)
+	})
+	p.Restore, p.Delete = slices.DeleteFunc(p.Restore, out), slices.DeleteFunc(p.Delete, out)
+}
+
 // digest names what is to be done.
 func (p *Plan) digest() string {
 	h := sha256.New()
@@ -108,9 +124,10 @@ func (k *Keeper) plan(ctx context.Context, targets []string, force bool) (*Plan,
 func (k *Keeper) planOne(ctx context.Context, p *Plan, at string, chain []store.FileDelta, force bool) error {
 	s := step{path: at}
 	var err error
-	if s.have, s.stat, err = k.present(at); err != nil {
+	hashed := slices.ContainsFunc(chain, func(d store.FileDelta) bool { return d.Before != nil || d.After != nil })
+	if s.have, s.stat, err = k.present(ctx, at, hashed); err != nil {
 		p.conflict(at, whyFailed)
-		return nil
+		return ctx.Err()
 	}
 	s.want = s.have
 	for _, d := range chain {
@@ -172,8 +189,9 @@ func same(a, b state) bool {
 	return !a.hashed() || a.kept && b.kept && a.hash == b.hash
 }
 
-// present reads what stands at a path, without keeping it.
-func (k *Keeper) present(at string) (state, stat, error) {
+// present says what stands at a path, without keeping it. A file is read, however large it is, with hashed alone; else its content
+// is like no other.
+func (k *Keeper) present(ctx context.Context, at string, hashed bool) (state, stat, error) {
 	d, err := k.folder(at)
 	if err != nil {
 		if gone(err) {
@@ -197,6 +215,9 @@ func (k *Keeper) present(at string) (state, stat, error) {
 		out.hash, out.kept = sha256.Sum256([]byte(target)), err == nil
 		return out, s, err
 	case kindFile:
+		if !hashed {
+			return out, s, nil
+		}
 		f, opened, err := d.openFile(name)
 		if errors.Is(err, fs.ErrPermission) {
 			if e := k.index.get(at); e != nil && e.kept && e.sameContent(s) {
@@ -209,7 +230,7 @@ func (k *Keeper) present(at string) (state, stat, error) {
 		}
 		defer f.Close()
 		h := sha256.New()
-		if _, err := io.Copy(h, f); err != nil {
+		if _, err := io.Copy(h, &cancelled{ctx, f}); err != nil {
 			return out, s, err
 		}
 		h.Sum(out.hash[:0])
@@ -219,7 +240,21 @@ func (k *Keeper) present(at string) (state, stat, error) {
 	return out, s, nil
 }
 
-// Covered tells whether a checkpoint can still be taken back.
+// cancelled reads until a context ends.
+type cancelled struct {
+	ctx context.Context
+	io.Reader
+}
+
+// Read implements [io.Reader].
+func (c *cancelled) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
+}
+
+// Covered tells which changes can still be taken back, by their checkpoints.
 func (k *Keeper) Covered(ctx context.Context) (map[string]bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

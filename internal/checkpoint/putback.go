@@ -46,7 +46,7 @@ func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, 
 	p := &Plan{}
 	for _, n := range k.planted(list) {
 		s := step{path: n.path, want: n.before()}
-		if s.have, s.stat, err = k.present(n.path); err != nil || s.want.kind == kindOther || s.want.hashed() && !s.want.kept {
+		if s.have, s.stat, err = k.present(ctx, n.path, s.want.hashed()); err != nil || s.want.kind == kindOther || s.want.hashed() && !s.want.kept {
 			left = append(left, n.path)
 			continue
 		}

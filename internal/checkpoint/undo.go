@@ -9,7 +9,7 @@ import (
 	"overt/internal/event"
 )
 
-// Undo takes changes back, as an operation of package session. It is bracketed like any other change, so that it can be
+// Undo takes changes back, as what an operation of package session does once it has the workspace. It is bracketed like any other change, so that it can be
 // undone itself, and tells the task's model which files are no longer as it left them.
 type Undo struct {
 	Keeper  *Keeper
@@ -27,10 +27,7 @@ type Result struct {
 	Removed []string
 }
 
-// Alone says for people what the lease is for.
-func (Undo) Alone() string { return "undo" }
-
-// Apply implements session.Op. Where nothing is to be done, nothing is recorded.
+// Apply does it. Where nothing is to be done, nothing is recorded.
 func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	k := u.Keeper
 	p, err := k.Preview(ctx, u.Targets, u.Force)
@@ -49,6 +46,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	if p, err = k.Preview(ctx, u.Targets, u.Force); err != nil { // what is there is kept now, and is this
 		return errors.Join(err, k.Drop(ctx, u.ID))
 	}
+	p.within(covers)
 	drafts := []event.Draft{{Subject: u.ID, Data: bounded(taken)}}
 	for _, o := range outside {
 		drafts = append(drafts, event.Draft{Subject: u.ID, Data: o})

@@ -447,3 +447,90 @@ func TestUnkeptChangeIsNotPassedOver(t *testing.T) {
 		}
 	}
 }
+
+// TestUndoStaysInItsBracket: what comes up while an undo begins is not covered by it, and so is left alone.
+func TestUndoStaysInItsBracket(t *testing.T) {
+	var b *bench
+	armed := false
+	b = newBench(t, checkpoint.Options{Now: func() time.Time {
+		if armed { // the undo has looked, and is about to begin
+			armed = false
+			b.write("a", "two")
+		}
+		return time.Now()
+	}})
+	b.write("a", "one")
+	b.write("b", "one")
+	b.change("printf two > a; printf two > b")
+	b.write("a", "one")
+	armed = true
+	done := b.undo(checkpoint.Wish{}, false)
+	if want := []event.Conflict{{Path: "a", Why: "changed"}}; !slices.Equal(done.Conflicts, want) || done.Left != 1 || !slices.Equal(done.PutBack, []string{"b"}) {
+		t.Errorf("%+v", done)
+	}
+	if got := b.snapshot(); !strings.HasSuffix(got["a"], " two") || !strings.HasSuffix(got["b"], " one") {
+		t.Errorf("%v", got)
+	}
+	if done := b.undo(checkpoint.Wish{}, false); done.Left != 0 || !slices.Equal(done.PutBack, []string{"a"}) {
+		t.Errorf("once more: %+v", done)
+	}
+}
+
+// TestDrop: a bracket under which nothing happened goes though the caller was stopped, and one that can't go is looked for at the
+// next start.
+func TestDrop(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	id := b.begin()
+	if err := b.k.Drop(stopped, id); err != nil {
+		t.Fatal(err)
+	}
+	files, err := b.store.Files(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, err := files.Unsettled(context.Background()); err != nil || len(left) != 0 {
+		t.Errorf("%+v, %v", left, err)
+	}
+	id = b.begin()
+	b.store.Close()
+	if err := b.k.Drop(context.Background(), id); err == nil {
+		t.Fatal("it was dropped in a closed store")
+	}
+	if err := b.k.Settle(); err != nil {
+		t.Fatal(err)
+	}
+	b.reopen(checkpoint.Options{})
+	if !b.store.FilesMarked() {
+		t.Error("nothing says that a checkpoint is open")
+	}
+}
+
+// TestHugeFiles: a file of which nothing is kept is not read to tell that it can't be taken back, and who is stopped reads no further.
+func TestHugeFiles(t *testing.T) {
+	const huge = 1 << 40
+	b := newBench(t, checkpoint.Options{})
+	b.write("grown", "one")
+	id := b.begin()
+	b.write("grown", "two")
+	b.write("made", "")
+	if err := os.Truncate(filepath.Join(b.root, "made"), huge); err != nil {
+		t.Skip("no room for a sparse file:", err)
+	}
+	b.end(id)
+	stopped, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	p, err := b.k.Preview(stopped, []string{id}, false)
+	if err != nil || len(p.Restore) != 1 || len(p.Conflicts) != 1 || p.Conflicts[0].Path != "made" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	if err := os.Truncate(filepath.Join(b.root, "grown"), huge); err != nil {
+		t.Fatal(err)
+	}
+	stopped, stop = context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer stop()
+	if _, err := b.k.Preview(stopped, []string{id}, false); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("stopped: %v", err)
+	}
+}
