@@ -28,3 +28,9 @@ func trusted(info fs.FileInfo) bool {
 func running(pid int) bool {
 	return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
 }
+
+// manyNames tells whether a file has other names, by hard links.
+func manyNames(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return ok && st.Nlink > 1
+}

@@ -30,6 +30,8 @@ type SearchQuery struct {
 	Limit      int // hits, at most maxHits; 0: maxHits
 	// Skip leaves out files, by relative path; nil: none. The file that Path names is always searched.
 	Skip func(rel string) bool
+	// Secret names files of which hard links are left out too, as [Tree.Linked] finds them; nil: none.
+	Secret func(rel string) bool
 }
 
 // Line is a line that was found, or one of its context. Text is cut around the match where it is long.
@@ -46,7 +48,7 @@ type Found struct {
 	Hits    int
 	Files   int      // searched
 	More    bool     // the limit was reached; there may be more
-	Skipped []string // left out by Skip
+	Skipped []string // left out by Skip, or as links
 	Large   []string // left out for their size
 	Binary  []string // left out since they are no text
 }
@@ -87,6 +89,9 @@ func (t *Tree) Search(ctx context.Context, q SearchQuery) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
+	if q.Secret != nil {
+		s.links = &linker{tree: t, suspect: q.Secret}
+	}
 	w := &walker{tree: t, depth: -1, visit: func(p string, d fs.DirEntry) error {
 		if !d.Type().IsRegular() || !match(p) {
 			return nil
@@ -114,6 +119,7 @@ type search struct {
 	tree    *Tree
 	query   SearchQuery
 	matcher *matcher
+	links   *linker // nil: none are left out
 	batch   []string
 	found   Found
 }
@@ -123,6 +129,7 @@ type fileHits struct {
 	lines  []Line
 	large  bool
 	binary bool
+	linked bool
 	read   bool
 }
 
@@ -134,7 +141,7 @@ func (s *search) flush(ctx context.Context) error {
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(s.batch)) {
 		wg.Go(func() {
-			w := searcher{tree: s.tree, matcher: s.matcher, query: &s.query}
+			w := searcher{tree: s.tree, matcher: s.matcher, query: &s.query, links: s.links}
 			defer w.close()
 			for i := range next {
 				if ctx.Err() == nil {
@@ -157,6 +164,9 @@ func (s *search) flush(ctx context.Context) error {
 		}
 		if r.binary {
 			out.Binary = append(out.Binary, s.batch[i])
+		}
+		if r.linked {
+			out.Skipped = append(out.Skipped, s.batch[i])
 		}
 		if r.read {
 			out.Files++
@@ -182,6 +192,7 @@ type searcher struct {
 	tree    *Tree
 	matcher *matcher
 	query   *SearchQuery
+	links   *linker
 
 	dir   string
 	root  *os.Root
@@ -218,6 +229,9 @@ func (w *searcher) file(ctx context.Context, p string) fileHits {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
 		return fileHits{}
+	}
+	if w.links != nil && w.links.same(p, info) != "" {
+		return fileHits{linked: true}
 	}
 	if info.Size() > MaxFile {
 		return fileHits{large: true}
