@@ -45,7 +45,7 @@ func englishRisk() map[string]string {
 		"reason.risk.system":       "it acts on the whole machine",
 		"reason.risk.processes":    "it acts on other processes",
 		"reason.risk.variable":     "it sets a variable that changes what programs do",
-		"reason.risk.config":       "the repository's own settings may name programs that git runs",
+		"reason.risk.config":       "git may run programs that the repository, or one in it, brings along",
 		"reason.risk.deep":         "it is longer or deeper nested than is looked into",
 		"reason.risk.taint":        "goes where a text says that nobody here wrote",
 		"risk.taint":               "%q stands in what %s gave",

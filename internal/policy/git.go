@@ -136,7 +136,7 @@ func gitReads(sub string, args []arg) (spec, bool) {
 	const letters = "-abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789? "
 	const show = letters + "--stat|numstat|shortstat|dirstat|summary|name-only|name-status|no-ext-diff|no-textconv|no-color|no-patch|patch|raw|color|color-words|color-moved|word-diff|cached|staged|merge-base|" +
 		"minimal|patience|histogram|ignore-all-space|ignore-space-change|ignore-blank-lines|ignore-space-at-eol|function-context|check|full-index|binary|abbrev|no-renames|find-renames|find-copies|" +
-		"diff-filter|unified|inter-hunk-context|relative|text|exit-code|quiet|no-prefix|submodule|ws-error-highlight|compact-summary|diff-algorithm|pickaxe-all|pickaxe-regex|no-index|oneline|graph|" +
+		"diff-filter|unified|inter-hunk-context|relative|text|exit-code|quiet|no-prefix|ws-error-highlight|compact-summary|diff-algorithm|pickaxe-all|pickaxe-regex|no-index|oneline|graph|" +
 		"decorate|no-decorate|all|branches|tags|remotes|follow|reverse|date-order|topo-order|author-date-order|merges|no-merges|first-parent|pretty|format|date|abbrev-commit|no-abbrev-commit|since|" +
 		"after|until|before|author|committer|grep|max-count|skip|left-right|cherry-pick|cherry-mark|cherry|walk-reflogs|simplify-by-decoration|full-history|ancestry-path|relative-date|parents|" +
 		"children|boundary|source|no-walk|invert-grep|all-match|regexp-ignore-case|fixed-strings|extended-regexp|perl-regexp|notes|no-notes|expand-tabs|cc|combined-all-paths|diff-merges|" +

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -28,7 +27,11 @@ func (g *grader) gitConfigure(args []arg) {
 	}
 }
 
-// gitConfig looks for what in the repository's own configuration names programs that reading commands run, too.
+// maxRepositories bounds how many repositories one command is looked at for.
+const maxRepositories = 64
+
+// gitConfig looks for what reading commands of Git run for the repository that they find: programs that its configuration names,
+// a hook, and the same of the repositories in it.
 func (g *grader) gitConfig() {
 	if g.files == nil {
 		g.add(Medium, RiskConfig)
@@ -39,14 +42,19 @@ func (g *grader) gitConfig() {
 			g.add(Medium, RiskReads)
 			continue
 		}
+		at, err := g.resolve(d)
+		if err != nil {
+			g.add(Medium, RiskReads)
+			continue
+		}
 		for { // the repository may begin in any folder above
-			if !g.repository(path.Join(d, ".git")) {
+			if g.bare(at) || !g.repository(at) {
 				g.add(Medium, RiskConfig)
 			}
-			if d == "." || d == ".." || strings.HasPrefix(d, "../") {
+			if at == "." {
 				break
 			}
-			d = path.Dir(d)
+			at = path.Dir(at)
 		}
 	}
 }
@@ -57,90 +65,130 @@ func (g *grader) gitHooks() {
 		return
 	}
 	for _, d := range g.at.dirs {
+		at, err := g.resolve(d)
+		if err != nil { // gitConfig has said so
+			continue
+		}
 		for {
+			dir, ok := g.gitDir(at)
 			for _, name := range []string{
 				"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "post-checkout", "pre-rebase", "post-rewrite",
 				"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-auto-gc", "post-index-change", "reference-transaction", "pre-push", "fsmonitor-watchman",
 			} {
-				if _, err := g.files.Script(path.Join(d, ".git/hooks", name)); !absent(err) {
+				if !ok || dir != "" && g.there(path.Join(dir, "hooks", name)) {
 					g.add(Medium, RiskConfig)
 				}
 			}
-			if d == "." || d == "?" || d == ".." || path.IsAbs(d) || strings.HasPrefix(d, "~") || strings.HasPrefix(d, "../") {
+			if at == "." {
 				break
 			}
-			d = path.Dir(d)
+			at = path.Dir(at)
 		}
 	}
 }
 
-// repository tells whether the configuration in a folder for Git, if there is one, names no programs.
-func (g *grader) repository(dir string) bool {
-	for _, name := range []string{"config", "config.worktree"} {
-		data, err := g.files.Script(path.Join(dir, name))
-		if err != nil {
-			if !absent(err) {
-				return false
-			}
-			continue
-		}
-		if namesPrograms(string(data)) {
-			return false
-		}
+// there tells whether a path leads to something, or to what nobody can tell.
+func (g *grader) there(p string) bool {
+	_, err := g.files.Script(p)
+	return !absent(err)
+}
+
+// bare tells whether Git may take a folder itself for a repository: it needs objects and refs, or a file that says where they are
+// (gitrepository-layout(5)). Such a one can lie among the files of any other.
+func (g *grader) bare(dir string) bool {
+	return g.there(path.Join(dir, "commondir")) || g.there(path.Join(dir, "objects")) && g.there(path.Join(dir, "refs"))
+}
+
+// gitDir says where the repository of a folder is, links and the file that may stand in its place followed; "": it has none. false:
+// that can't be told, or is outside the workspace.
+func (g *grader) gitDir(folder string) (string, bool) {
+	p := path.Join(folder, ".git")
+	text, err := g.files.Script(p)
+	if absent(err) {
+		return "", true
 	}
-	if _, err := g.files.Script(dir); err == nil { // a file that leads elsewhere
+	if err == nil {
+		to, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), "gitdir: ")
+		if !ok {
+			return "", false
+		}
+		return g.from(folder, to)
+	}
+	dir, err := g.resolve(p)
+	return dir, err == nil
+}
+
+// repository tells whether reading the repository of a folder, if it has one, runs nothing that it brings along.
+func (g *grader) repository(folder string) bool {
+	if safe, ok := g.looked[folder]; ok {
+		return safe
+	}
+	if g.looked == nil {
+		g.looked = map[string]bool{}
+	}
+	if len(g.looked) >= maxRepositories {
 		return false
 	}
-	modules, err := g.files.Script(path.Join(path.Dir(dir), ".gitmodules"))
+	g.looked[folder] = true // should a repository lead back to itself
+	dir, ok := g.gitDir(folder)
+	g.looked[folder] = ok && (dir == "" || g.repositoryAt(dir, folder))
+	return g.looked[folder]
+}
+
+func (g *grader) repositoryAt(dir, folder string) bool {
+	if g.there(path.Join(dir, "commondir")) || g.there(path.Join(dir, "hooks/post-index-change")) {
+		return false
+	}
+	hash := 20
+	for _, name := range []string{"config", "config.worktree"} {
+		data, err := g.files.Script(path.Join(dir, name))
+		if absent(err) {
+			continue
+		}
+		set, ok := gitSettings(string(data))
+		if err != nil || !ok {
+			return false
+		}
+		for _, s := range set {
+			switch {
+			case s.section == "extensions" && s.key == "objectformat" && strings.EqualFold(s.value, "sha256"):
+				hash = 32
+			case s.section == "core" && s.key == "worktree":
+				top, err := g.resolve(folder)
+				if to, ok := g.from(dir, s.value); err != nil || !ok || to != top {
+					return false
+				}
+			case s.runs():
+				return false
+			}
+		}
+	}
+	data, err := g.files.Index(path.Join(dir, "index"))
 	if err != nil {
 		return absent(err)
 	}
-	for line := range strings.Lines(string(modules)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), `[submodule "`); ok {
-			data, err := g.files.Script(path.Join(dir, "modules", strings.TrimSuffix(name, `"]`), "config"))
-			if err == nil && namesPrograms(string(data)) || err != nil && !absent(err) {
-				return false
-			}
+	links, ok := gitlinks(data, hash)
+	if !ok {
+		return false
+	}
+	for _, l := range links { // status and diff go into them
+		if !g.repository(path.Join(folder, l)) {
+			return false
 		}
 	}
 	return true
 }
 
-// namesPrograms tells whether a configuration of Git sets what may name a program to run, or takes settings from another
-// file (git-config(1)).
-func namesPrograms(text string) bool {
-	section := ""
-	for line := range strings.Lines(strings.ToLower(text)) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "[") {
-			name, rest, _ := strings.Cut(line[1:], "]")
-			section = strings.TrimSpace(name)
-			if i := strings.IndexAny(section, ` ".`); i >= 0 {
-				section = section[:i]
-			}
-			line = strings.TrimSpace(rest)
+// from says where a path leads that may be relative to a folder; false: nobody can tell, or it is outside the workspace.
+func (g *grader) from(folder, p string) (string, bool) {
+	if !path.IsAbs(p) {
+		if g.aside(folder, p) {
+			return "", false
 		}
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		key, value, _ := strings.Cut(line, "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		switch section {
-		case "include", "includeif", "filter", "pager", "gpg", "trace2", "hook":
-			return true
-		case "core":
-			if slices.Contains([]string{"fsmonitor", "hookspath", "pager", "sshcommand", "gitproxy", "askpass", "worktree", "attributesfile", "alternaterefscommand"}, key) && value != "false" && value != "" {
-				return true
-			}
-		case "diff", "merge":
-			if slices.Contains([]string{"external", "textconv", "command", "driver", "trustexitcode"}, key) {
-				return true
-			}
-		case "log":
-			if key == "showsignature" {
-				return true
-			}
-		}
+		p = path.Join(folder, p)
+	} else if strings.Contains(p+"/", "/../") {
+		return "", false
 	}
-	return false
+	to, err := g.resolve(p)
+	return to, err == nil
 }

@@ -30,10 +30,11 @@ type grader struct {
 	functions map[string]bool
 	assigned  map[*syntax.Stmt][]string // names that get values in the statements of loops
 	resolved  map[string]resolved
-	written   []string // paths that the text writes before it may run them
-	fetched   bool     // files came from elsewhere
-	remotes   bool     // remotes of a repository were added or changed
-	making    []string // targets and scripts under way
+	looked    map[string]bool // folders by whether reading their repository runs nothing of it
+	written   []string        // paths that the text writes before it may run them
+	fetched   bool            // files came from elsewhere
+	remotes   bool            // remotes of a repository were added or changed
+	making    []string        // targets and scripts under way
 
 	// Of a shell that is not a fresh one:
 	lasting   map[string]*syntax.FuncDecl

@@ -107,6 +107,8 @@ type Files interface {
 	Resolve(path string) (string, error)
 	// Script gives the text of a file. An error that is fs.ErrNotExist says that there is none.
 	Script(path string) ([]byte, error)
+	// Index gives the text of a file like Script, also of one as large as what Git keeps of a repository's files.
+	Index(path string) ([]byte, error)
 }
 
 // Command grades a shell command that is run in a folder of the workspace ("." or "": its root). Files may be nil: then

@@ -46,8 +46,16 @@ func (f files) Script(p string) ([]byte, error) {
 	if text, ok := f[real]; ok {
 		return []byte(text), nil
 	}
+	for name := range f {
+		if strings.HasPrefix(name, real+"/") {
+			return nil, errors.New("a folder")
+		}
+	}
 	return nil, fs.ErrNotExist
 }
+
+// Index implements [policy.Files].
+func (f files) Index(p string) ([]byte, error) { return f.Script(p) }
 
 // lines reads a list of commands: no comments, ⏎ for a newline, ⟨hex⟩ for a character.
 func lines(t testing.TB, name string) []string {
@@ -263,7 +271,14 @@ func TestRepositoryConfig(t *testing.T) {
 		"filter":    {files{".git/config": "[filter \"x\"]\nclean = touch p\n"}, policy.Medium},
 		"include":   {files{".git/config": "[include]\npath = ../x\n"}, policy.Medium},
 		"a link":    {files{".git": "gitdir: /elsewhere"}, policy.Medium},
-		"submodule": {files{".git/config": "", ".gitmodules": "[submodule \"s\"]\n path = s\n", ".git/modules/s/config": "[core]\nfsmonitor = x\n"}, policy.Medium},
+		"bare":      {files{"objects/x": "", "refs/x": "", "HEAD": ""}, policy.Medium},
+		"shared":    {files{".git/commondir": "../x"}, policy.Medium},
+		"hook":      {files{".git/hooks/post-index-change": ""}, policy.Medium},
+		"elsewhere": {files{".git/config": "[core]\nworktree = ../x\n"}, policy.Medium},
+		"here":      {files{".git/config": "[core]\nworktree = ..\n"}, policy.Low},
+		"around":    {files{".git": "gitdir: l/../x\n", "l": "->y/z"}, policy.Medium},
+		"no index":  {files{".git/index": "x"}, policy.Medium},
+		"promisor":  {files{".git/config": "[remote \"o\"]\npromisor\n"}, policy.Medium},
 	} {
 		for _, command := range []string{"git status", "git diff", "git log -p -1"} {
 			if r := policy.Command(command, ".", c.tree); r.Grade != c.want {

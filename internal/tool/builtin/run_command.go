@@ -100,17 +100,22 @@ func (f files) Resolve(path string) (string, error) {
 }
 
 // Script implements [policy.Files].
-func (f files) Script(path string) ([]byte, error) {
+func (f files) Script(path string) ([]byte, error) { return f.read(path, maxScript) }
+
+// Index implements [policy.Files].
+func (f files) Index(path string) ([]byte, error) { return f.read(path, workspace.MaxFile) }
+
+func (f files) read(path string, most int64) ([]byte, error) {
 	real, err := f.Resolve(path)
 	if err != nil {
 		return nil, err
 	}
-	data, size, err := f.tree.Head(path, real, maxScript)
+	data, size, err := f.tree.Head(path, real, most)
 	var p *workspace.PathError
 	switch {
 	case errors.As(err, &p) && p.Code == workspace.CodeMissing:
 		return nil, fs.ErrNotExist
-	case err == nil && size > maxScript:
+	case err == nil && size > most:
 		return nil, errors.New("too large")
 	}
 	return data, err
