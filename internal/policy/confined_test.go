@@ -12,6 +12,7 @@ type noFiles struct{}
 func (noFiles) Resolve(p string) (string, error) { return path.Clean(p), nil }
 func (noFiles) Script(string) ([]byte, error)    { return nil, fs.ErrNotExist }
 func (noFiles) Index(string) ([]byte, error)     { return nil, fs.ErrNotExist }
+func (noFiles) Linked(string) string             { return "" }
 
 func TestConfined(t *testing.T) {
 	const confined, outside, asks = "confined", "outside", "asks"

@@ -143,7 +143,7 @@ func (g *grader) spot(p string) spot {
 	}
 	if g.files != nil {
 		if real, err := g.resolve(fixed(p)); err == nil {
-			return spot{inside, path.Join(real, strings.TrimPrefix(p, fixed(p))), nil}
+			return g.linked(spot{inside, path.Join(real, strings.TrimPrefix(p, fixed(p))), nil})
 		}
 	}
 	for _, t := range []string{"/tmp", "/var/tmp", "/dev/shm"} {
@@ -184,6 +184,16 @@ func (g *grader) within(p string) spot {
 		s.place = outside
 	case real != fixed(p):
 		s.also = []string{path.Join(real, strings.TrimPrefix(p, fixed(p)))}
+	}
+	return g.linked(s)
+}
+
+// linked adds what else a path of the workspace is a name of by a hard link, if that may hold credentials.
+func (g *grader) linked(s spot) spot {
+	if s.place == inside {
+		if secret := g.files.Linked(s.path); secret != "" {
+			s.also = append(s.also, secret)
+		}
 	}
 	return s
 }

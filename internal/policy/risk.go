@@ -109,6 +109,9 @@ type Files interface {
 	Script(path string) ([]byte, error)
 	// Index gives the text of a file like Script, also of one as large as what Git keeps of a repository's files.
 	Index(path string) ([]byte, error)
+	// Linked gives the path of a file that usually holds credentials (see [Secret]) and is, by a hard link, the same as what
+	// the path leads to, or may be one of the files that it is a pattern for; "": no such file is known.
+	Linked(path string) string
 }
 
 // Command grades a shell command that is run in a folder of the workspace ("." or "": its root). Files may be nil: then

@@ -57,6 +57,17 @@ func (f files) Script(p string) ([]byte, error) {
 // Index implements [policy.Files].
 func (f files) Index(p string) ([]byte, error) { return f.Script(p) }
 
+// Linked implements [policy.Files]: texts that begin with "=" name the file that they are.
+func (f files) Linked(p string) string {
+	for name, text := range f {
+		other, is := strings.CutPrefix(text, "=")
+		if ok, err := path.Match(p, name); is && ok && err == nil {
+			return other
+		}
+	}
+	return ""
+}
+
 // lines reads a list of commands: no comments, ⏎ for a newline, ⟨hex⟩ for a character.
 func lines(t testing.TB, name string) []string {
 	t.Helper()

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"overt/internal/event"
-	"overt/internal/policy"
 	"overt/internal/tool"
 	"overt/internal/workspace"
 )
@@ -46,7 +45,7 @@ func (r readFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepar
 		return nil, err
 	}
 	return &tool.Prepared{
-		Action: t.action("read_file", policy.Read), Parallel: true, Preview: shown(t.rel),
+		Action: r.reading("read_file", t), Parallel: true, Preview: shown(t.rel),
 		Run: func(context.Context, tool.Host) (*tool.Result, error) { return r.run(t, max(a.Offset, 1), a.Limit) },
 	}, nil
 }

@@ -59,7 +59,11 @@ func (c *core) locateAll(name string, kind policy.EffectKind, paths []string, mo
 		}
 		if !slices.Contains(list, t) {
 			list = append(list, t)
-			action.Effects = append(action.Effects, t.action(name, kind).Effects...)
+			does := t.action(name, kind)
+			if kind == policy.Read {
+				does = c.reading(name, t)
+			}
+			action.Effects = append(action.Effects, does.Effects...)
 		}
 	}
 	return list, action, nil

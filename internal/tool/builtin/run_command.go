@@ -105,6 +105,18 @@ func (f files) Script(path string) ([]byte, error) { return f.read(path, maxScri
 // Index implements [policy.Files].
 func (f files) Index(path string) ([]byte, error) { return f.read(path, workspace.MaxFile) }
 
+// Linked implements [policy.Files].
+func (f files) Linked(path string) string {
+	rel, err := f.tree.Rel(path)
+	if err != nil {
+		return ""
+	}
+	if real, err := f.tree.Resolve(rel); err == nil {
+		rel = real
+	}
+	return f.tree.Linked(rel, policy.Secret)
+}
+
 func (f files) read(path string, most int64) ([]byte, error) {
 	real, err := f.Resolve(path)
 	if err != nil {

@@ -45,10 +45,10 @@ func (s searchText) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 	}
 	q := workspace.SearchQuery{
 		Pattern: a.Pattern, Path: t.rel, Glob: a.Glob, IgnoreCase: a.IgnoreCase,
-		Context: min(max(a.Context, 0), maxContext), Limit: a.Limit, Skip: s.unreadable(),
+		Context: min(max(a.Context, 0), maxContext), Limit: a.Limit, Skip: s.unreadable(), Secret: policy.Secret,
 	}
 	return &tool.Prepared{
-		Action: t.action("search_text", policy.Read), Parallel: true, Preview: a.Pattern + " in " + shown(t.rel),
+		Action: s.reading("search_text", t), Parallel: true, Preview: a.Pattern + " in " + shown(t.rel),
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return s.run(ctx, t, q) },
 	}, nil
 }
