@@ -5,8 +5,10 @@ package shell_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -78,6 +80,63 @@ func TestEscapedEnd(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEmptyEnvironment: what a command leaves is found though it has left the group and has no environment, by the session
+// and after a crash.
+func TestEmptyEnvironment(t *testing.T) {
+	needSetsid(t)
+	for name, sh := range map[string]string{"bash": "/bin/bash", "sh": "/bin/dash"} {
+		for _, crash := range []bool{false, true} {
+			s := begin(t)
+			if _, err := os.Stat(sh); err != nil {
+				t.Skip("needs " + sh)
+			}
+			s.UseSh(sh)
+			o := s.run("env -i setsid sh -c 'echo $$ >pid.tmp; mv pid.tmp pid; exec sleep 60' >/dev/null 2>&1 &")
+			if o.Job == nil {
+				t.Fatalf("%s: %+v", name, o)
+			}
+			pid := waitPid(t, filepath.Join(s.dir, "pid"))
+			if crash {
+				other := o.Job.Group
+				other.Mark = "other"
+				if shell.EndGroup(other) || !shell.EndGroup(o.Job.Group) {
+					t.Errorf("%s: after a crash it is not found", name)
+				}
+			} else {
+				o.Job.Stop()
+			}
+			waitGone(t, pid)
+		}
+	}
+}
+
+// TestAnothersGroup: the number of a group that is gone is another's; nothing of that is ended with a job.
+func TestAnothersGroup(t *testing.T) {
+	needSetsid(t)
+	s := begin(t)
+	o := s.run("setsid sh -c 'echo $$ >pid.tmp; mv pid.tmp pid; exec sleep 60' >/dev/null 2>&1 &")
+	if o.Job == nil {
+		t.Fatalf("%+v", o)
+	}
+	pid := waitPid(t, filepath.Join(s.dir, "pid"))
+	other := exec.Command("/bin/sh", "-c", "read x")
+	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	in, err := other.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	shell.UseGroup(o.Job, other.Process.Pid)
+	o.Job.Stop()
+	waitGone(t, pid)
+	in.Close()
+	if err := other.Wait(); err == nil || err.Error() != "exit status 1" {
+		t.Errorf("another's process: %v", err)
 	}
 }
 

@@ -12,3 +12,6 @@ func (s *Session) UseSh(path string) { s.sh = path }
 
 // Timeout is the time limit of a command.
 func (h *Held) Timeout() time.Duration { return h.timeout }
+
+// UseGroup makes a job one whose group has another number.
+func UseGroup(j *Job, id int) { j.Group.ID = id }

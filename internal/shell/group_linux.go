@@ -88,8 +88,8 @@ func EndGroup(g Group) bool {
 // and listing all processes again takes longer than the change.
 const looks = 10
 
-// hasMember looks for what is left of a group without its leader. The number may be in use again, for a group whose
-// leader has ended too.
+// hasMember looks for what is left of a group without its leader. The number may be in use again, by another process or for a
+// group whose leader has ended too.
 func hasMember(g Group) bool {
 	for range looks {
 		unknown := false
@@ -107,8 +107,14 @@ func hasMember(g Group) bool {
 	return false
 }
 
-// carries tells whether a process has a mark in its environment; known is false if it did not say.
+// carries tells whether a process has a mark: in its environment, or in the name of the memory that commands of a session
+// leave their state in, which whoever they start holds open, also with another environment. known is false if it did not say.
 func carries(pid, mark string) (marked, known bool) {
+	for _, fd := range []string{bashSheet, shSheet} {
+		if to, err := os.Readlink("/proc/" + pid + "/fd/" + fd); err == nil && to == "/memfd:"+sheetName(mark)+" (deleted)" {
+			return true, true
+		}
+	}
 	env, err := os.ReadFile("/proc/" + pid + "/environ")
 	if err != nil {
 		return false, true // it is gone, or not for us to know
@@ -123,7 +129,7 @@ func carries(pid, mark string) (marked, known bool) {
 
 // endMarked ends the processes of this user that carry a group's mark, wherever they have gone (setsid), and says how
 // many that were. It looks again until nothing new is found, for one may start another before it ends. What has put on
-// another environment is not found.
+// another environment and closed what it did not know is not found.
 func endMarked(g Group) int {
 	if g.Mark == "" {
 		return 0

@@ -156,7 +156,7 @@ func (h *Held) launch(o Options, at remembered) error {
 		if h.text != nil {
 			h.cmd.Args = h.cmd.Args[:4]
 		}
-		if h.sheet, err = newSheet(); err != nil {
+		if h.sheet, err = newSheet(mark); err != nil {
 			return err
 		}
 		restore, err := letter(at.restore)

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// maxPause is the longest time until the end of a job is seen that has closed what it inherited.
+const maxPause = time.Second
+
 // Background lets the command run and waits for its end for a moment only; what has not ended by then becomes the
 // job of the outcome. Its state does not become the session's. The time limit of the command holds for the job too.
 func (h *Held) Background(ctx context.Context, moment time.Duration, show func(string)) (Outcome, error) {
@@ -62,13 +65,18 @@ func (h *Held) Background(ctx context.Context, moment time.Duration, show func(s
 func (s *Session) adopt(h *Held) *Job {
 	j := &Job{Command: h.command, Group: h.group, done: make(chan struct{})}
 	j.stop = func() {
-		_ = syscall.Kill(-h.group.ID, syscall.SIGTERM)
-		select {
-		case <-j.done:
-		case <-time.After(grace):
+		// The leader is gone, so the number of the group may be another's once nothing of it is left.
+		if hasMember(j.Group) {
+			_ = syscall.Kill(-j.Group.ID, syscall.SIGTERM)
+			select {
+			case <-j.done:
+			case <-time.After(grace):
+			}
 		}
-		_ = syscall.Kill(-h.group.ID, syscall.SIGKILL)
-		endMarked(h.group)
+		if hasMember(j.Group) {
+			_ = syscall.Kill(-j.Group.ID, syscall.SIGKILL)
+		}
+		endMarked(j.Group)
 	}
 	h.sheet.close()
 	h.word.Close()
@@ -85,8 +93,9 @@ func (s *Session) adopt(h *Held) *Job {
 	go func() {
 		defer close(j.done)
 		_, _ = io.Copy(io.Discard, h.life)
-		for members(h.group.ID) > 0 { // it has closed what it inherited
-			time.Sleep(drain)
+		// What has closed what it inherited is looked for, less and less often: that reads all of /proc.
+		for pause := drain; syscall.Kill(-h.group.ID, 0) == nil && hasMember(h.group); pause = min(2*pause, maxPause) {
+			time.Sleep(pause)
 		}
 		_ = h.out.SetReadDeadline(time.Now().Add(drain))
 		<-read

@@ -7,11 +7,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sheet is memory that a shell writes what is left of its state to. It has no name and never is on a disk; it can't grow.
+// sheet is memory that a shell writes what is left of its state to. It has no name in any folder and never is on a disk; it can't grow.
 type sheet struct{ file *os.File }
 
-func newSheet() (*sheet, error) {
-	f, err := memory("overt-state")
+// sheetName is what the memory of a command with that mark is called; so the kernel shows whose a process is that holds it.
+func sheetName(mark string) string { return "overt-" + mark }
+
+func newSheet(mark string) (*sheet, error) {
+	f, err := memory(sheetName(mark))
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ type sheet struct {
 	done     chan struct{}
 }
 
-func newSheet() (*sheet, error) {
+func newSheet(string) (*sheet, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
