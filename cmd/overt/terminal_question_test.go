@@ -46,11 +46,11 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	x := p.terminal(t, "-u", s.URL, "-m", "strict")
 	x.shows("> ")
 	x.types("one\r")
-	x.shows("always and never are about run_command(touch:*) in this turn; pattern allows it in this task")
+	x.shows("always and never: run_command(touch:*), until the turn ends; pattern: the same, in this task")
 	x.shows("never, pattern, workspace or user: ")
 	x.types("always\r")
 	x.shows("touch b")
-	x.shows("never is about every use of run_command in this turn") // no rule can name it
+	x.shows("never: every use of run_command, until the turn ends") // no rule can name it
 	x.shows("run this command? yes, no (Ctrl-C) or never: ")
 	if !p.exists("a") || !p.exists("b") {
 		t.Error("what was allowed for the turn did not run")
@@ -58,7 +58,7 @@ func TestTerminalLastingAnswers(t *testing.T) {
 	x.types("a\r") // is not offered
 	x.shows("please type yes, no (Ctrl-C) or never: ")
 	x.types("n\r")
-	x.shows("always and never are about exactly this in this turn")
+	x.shows("always and never: exactly this, until the turn ends")
 	x.shows("never, pattern, workspace or user: ")
 	x.types("never\r")
 	x.shows("denied by your answer before: run_command(rm -f a)")
@@ -183,7 +183,7 @@ func TestTerminalDiff(t *testing.T) {
 			x := p.terminal(t, "-u", s.URL, "-m", "strict", "write")
 			x.shows("write_file  new.txt")
 			x.shows("+^[[2Jclear<U+202E>txt<U+200B>")
-			x.shows("always and never are about write_file(*) in this turn")
+			x.shows("always and never: write_file(*), until the turn ends")
 			x.shows("allow this? yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 			x.types("yes\r")
 			x.shows("long.txt")
@@ -200,7 +200,7 @@ func TestTerminalDiff(t *testing.T) {
 			x.shows("read_file  .env")
 			from := x.seen
 			x.shows("this file may hold credentials")
-			x.shows("never is about exactly this in this turn")
+			x.shows("never: exactly this, until the turn ends")
 			x.shows("allow this? yes, no (Ctrl-C) or never: ")
 			if again := x.out.String()[from:x.seen]; strings.Contains(again, ".env") {
 				t.Errorf("the file is named again: %q", again)
@@ -261,11 +261,11 @@ func TestTerminalAlwaysScope(t *testing.T) {
 		t.Errorf("git status asks: %q", asked)
 	}
 	x.shows("risk medium: it changes files")
-	x.shows("always and never are about run_command(touch:*) in this turn")
+	x.shows("always and never: run_command(touch:*), until the turn ends")
 	x.shows("always, never, pattern, workspace or user: ")
 	x.types("always\r")
 	x.shows("rm notes.txt")
-	x.shows("always and never are about exactly this in this turn")
+	x.shows("always and never: exactly this, until the turn ends")
 	x.shows("always, never, pattern, workspace or user: ")
 	x.types("no\r")
 	x.ends(0)

@@ -97,7 +97,7 @@ func TestTerminal(t *testing.T) {
 	x.types("make the first file\r")
 	x.shows("touch first")
 	x.shows("the model says: a ^[[2J try")
-	x.shows("always and never are about run_command(touch:*) in this turn")
+	x.shows("always and never: run_command(touch:*), until the turn ends")
 	x.shows("run this command? yes, no (Ctrl-C), always, never, pattern, workspace or user: ")
 	x.types("\r") // a bare Enter answers nothing
 	x.shows("please type yes, no (Ctrl-C), always, never, pattern, workspace or user: ")

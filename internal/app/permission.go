@@ -84,6 +84,17 @@ func (u *userRecord) close() error {
 	return u.s.Close()
 }
 
+// SavedRules gives the rules that were granted for a workspace and the person.
+func SavedRules(ctx context.Context, o Options) ([]policy.Rule, error) {
+	p, err := OpenPermissions(ctx, o, false)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.List(ctx)
+	out := rulesOf(list, "")
+	return out, errors.Join(err, p.Close())
+}
+
 // saved gives the rules that were granted for a task, the workspace and the person. Where they can't be read nothing is
 // allowed any more: one that denies may be among them.
 func saved(ctx context.Context, s *store.Store, u *userRecord, task string) []policy.Rule {
@@ -92,21 +103,34 @@ func saved(ctx context.Context, s *store.Store, u *userRecord, task string) []po
 	if err = errors.Join(err, err2); err != nil {
 		return []policy.Rule{policy.Closed("(the saved permissions can't be read: " + err.Error() + ")")}
 	}
-	var out []policy.Rule
-	for _, f := range append(all, here...) {
-		g, ok := f.Data.(event.PermissionGranted)
-		if !ok || g.Scope == event.ScopeTask && f.Scope.Task != task {
+	return rulesOf(permissions(append(all, here...)), task)
+}
+
+// rulesOf makes rules of what is kept, as far as it is about the task.
+func rulesOf(list []Permission, task string) (out []policy.Rule) {
+	for _, g := range list {
+		if g.Scope == event.ScopeTask && g.Task != task {
 			continue
 		}
 		r, err := policy.ParseRule(policy.Verdict(g.Verdict), g.Rule)
 		if err != nil {
-			r = policy.Closed("(the permission " + f.Subject + " can't be read: " + err.Error() + ")")
+			r = policy.Closed("(the permission " + g.ID + " can't be read: " + err.Error() + ")")
 		}
 		r = r.Within(g.Given)
 		if r.Origin = g.Question; r.Origin == "" {
-			r.Origin = f.Subject
+			r.Origin = g.ID
 		}
 		out = append(out, r)
+	}
+	return out
+}
+
+// permissions reads facts.
+func permissions(facts []event.Fact) (out []Permission) {
+	for _, f := range facts {
+		if g, ok := f.Data.(event.PermissionGranted); ok {
+			out = append(out, Permission{ID: f.Subject, Task: f.Scope.Task, Time: f.Time, PermissionGranted: g})
+		}
 	}
 	return out
 }
@@ -154,12 +178,7 @@ func (p *Permissions) List(ctx context.Context) (out []Permission, err error) {
 		here, err = p.store.Permissions(ctx)
 		facts = append(facts, here...)
 	}
-	for _, f := range facts {
-		if g, ok := f.Data.(event.PermissionGranted); ok {
-			out = append(out, Permission{ID: f.Subject, Task: f.Scope.Task, Time: f.Time, PermissionGranted: g})
-		}
-	}
-	return out, err
+	return permissions(facts), err
 }
 
 // Grant keeps a rule for the workspace or the person, and gives its id.

@@ -139,8 +139,14 @@ func (p *program) permissionAddCommand() *cobra.Command {
 			g.Rule = rule.Text
 			return p.permissions(cmd, !user, func(ctx context.Context, list *app.Permissions, _ *config.Config) error {
 				id, err := list.Grant(ctx, g)
-				if err == nil {
-					_, err = fmt.Fprintln(p.Out, visible(p.say.Say("permission.kept."+g.Verdict+"."+g.Scope, id, g.Rule)))
+				if err != nil {
+					return err
+				}
+				if _, err := fmt.Fprintln(p.Out, visible(p.say.Say("permission.kept."+g.Verdict+"."+g.Scope, id, g.Rule))); err != nil {
+					return err
+				}
+				if rule.Verdict == policy.Allow && rule.Vain() {
+					_, err = fmt.Fprintln(p.Err, "overt: "+p.say.Say("permission.vain"))
 				}
 				return err
 			})

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,7 @@ func (p *program) riskCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return p.risk(args[0], asJSON) },
+		RunE: func(cmd *cobra.Command, args []string) error { return p.risk(cmd.Context(), args[0], asJSON) },
 	}
 	all := pflag.NewFlagSet("", pflag.ContinueOnError)
 	p.addSettings(all)
@@ -55,6 +56,8 @@ type shownRisk struct {
 	Effects []shownEffect           `json:"effects"`
 	Reasons []string                `json:"reasons"`
 	Unasked map[policy.Profile]bool `json:"unasked"`
+
+	forbidden string // the rule that does
 }
 
 type shownEffect struct {
@@ -63,7 +66,7 @@ type shownEffect struct {
 	Reversible bool              `json:"reversible"`
 }
 
-func (p *program) risk(command string, asJSON bool) error {
+func (p *program) risk(ctx context.Context, command string, asJSON bool) error {
 	if command == "-" {
 		text, err := io.ReadAll(io.LimitReader(p.In, maxText))
 		if err != nil {
@@ -74,7 +77,7 @@ func (p *program) risk(command string, asJSON bool) error {
 	if strings.TrimSpace(command) == "" {
 		return usageError{errors.New(p.say.Say("risk.empty"))}
 	}
-	list, confine, err := p.rules()
+	list, confine, err := p.rules(ctx)
 	if err != nil {
 		return err
 	}
@@ -89,7 +92,11 @@ func (p *program) risk(command string, asJSON bool) error {
 	}
 	out := shownRisk{Grade: risk.Grade, Effects: []shownEffect{}, Reasons: append([]string{}, risk.Reasons...), Unasked: map[policy.Profile]bool{}}
 	for _, profile := range []policy.Profile{policy.Plan, policy.AskFirst, policy.Auto, policy.Full} {
-		out.Unasked[profile] = policy.Decide(policy.Rules{Profile: profile, List: list, Sandbox: profile == policy.Auto && confine}, action).Verdict == policy.Allow
+		d := policy.Decide(policy.Rules{Profile: profile, List: list, Sandbox: profile == policy.Auto && confine}, action)
+		out.Unasked[profile] = d.Verdict == policy.Allow
+		if d.Verdict == policy.Deny && d.Rule != "" {
+			out.forbidden = d.Rule
+		}
 	}
 	for _, t := range risk.Effects {
 		out.Effects = append(out.Effects, shownEffect(t))
@@ -100,15 +107,22 @@ func (p *program) risk(command string, asJSON bool) error {
 	return p.writeRisk(out)
 }
 
-// rules are those in force, and whether commands can be confined. Where there is no model server to go to, they hold all
+// rules are those in force, also the permissions for the workspace and the person, and whether commands can be confined. Where there is no model server to go to, they hold all
 // the same.
-func (p *program) rules() (list []policy.Rule, confine bool, err error) {
+func (p *program) rules(ctx context.Context) (list []policy.Rule, confine bool, err error) {
 	c, err := p.resolved()
 	if err != nil && !p.onlyEndpoint(c, err) {
 		return nil, false, err
 	}
-	list, err = app.Rules(c)
-	return list, c.Sandbox && shell.SandboxSupport() == nil, err
+	if list, err = app.Rules(c); err != nil {
+		return nil, false, err
+	}
+	root, state, err := p.workspace()
+	if err != nil {
+		return nil, false, err
+	}
+	kept, err := app.SavedRules(ctx, app.Options{Config: c, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli"})
+	return append(list, kept...), c.Sandbox && shell.SandboxSupport() == nil, err
 }
 
 // onlyEndpoint tells whether nothing is wrong with the settings but that there is no model server to go to.
@@ -152,9 +166,12 @@ func (p *program) writeRisk(r shownRisk) error {
 			unasked = append(unasked, string(profile))
 		}
 	}
-	if len(unasked) == 0 {
+	switch {
+	case r.forbidden != "":
+		lines = append(lines, exposed(p.say.Say("risk.forbidden", r.forbidden)))
+	case len(unasked) == 0:
 		lines = append(lines, p.say.Say("risk.unasked.none"))
-	} else {
+	default:
 		lines = append(lines, p.say.Say("risk.unasked", strings.Join(unasked, ", ")))
 	}
 	for _, l := range lines {

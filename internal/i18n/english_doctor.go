@@ -175,7 +175,7 @@ func englishDoctor() map[string]string {
 		"doctor.git.late":      "git gave no answer in time",
 		"doctor.terminal.both": "terminal in and out (TERM %s, locale %s)",
 		"doctor.terminal.one":  "terminal on one side (TERM %s, locale %s)",
-		"doctor.terminal.none": "no terminal, so nobody can be asked (TERM %s, locale %s)",
+		"doctor.terminal.none": "no terminal here, so nobody can be asked, and what would ask is denied (TERM %s, locale %s)",
 
 		// record
 		"doctor.state":                  "records in %s, only you can reach them",

@@ -15,6 +15,7 @@ func englishPermission() map[string]string {
 		"permission.kept.deny.workspace":  "%s: denied in this workspace: %s",
 		"permission.kept.deny.user":       "%s: denied in every workspace: %s",
 		"permission.removed":              "%s: removed",
+		"permission.vain":                 "commands like this are graded high, and no rule allows those: they go on asking",
 
 		"trust.nothing": "this workspace brings nothing along that could be trusted: there is no .overt in it",
 		"trust.holds":   "trusted as it is, since %s",
@@ -33,6 +34,6 @@ func englishPermission() map[string]string {
 		"permission.record":       "the record of your permissions and of trust can't be read: %s",
 		"permission.record.hint":  "put a copy of yours in its place, or move %s away: what was allowed, denied and trusted everywhere is gone then",
 		"permission.unknown":      "no rule %s is in force",
-		"permission.unknown.hint": "overt permission list has the ids; rules of the settings are changed there (overt config unset)",
+		"permission.unknown.hint": "overt permission list has the ids; rules of the settings are changed in the file that the list names",
 	}
 }

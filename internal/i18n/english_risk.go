@@ -48,6 +48,7 @@ func englishRisk() map[string]string {
 		"reason.risk.config":       "git may run programs that the repository, or one in it, brings along",
 		"reason.risk.deep":         "it is longer or deeper nested than is looked into",
 		"reason.risk.taint":        "goes where a text says that nobody here wrote",
+		"risk.forbidden":           "forbidden here by %s",
 		"risk.taint":               "%q stands in what %s gave",
 		"reason.risk.model":        "the model itself grades it higher",
 	}

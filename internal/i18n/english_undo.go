@@ -15,7 +15,7 @@ func englishUndo() map[string]string {
 		"undo.left.sum":     "left alone: %d; --force overwrites what was changed since, and can be undone itself",
 		"undo.left.kept":    "left alone: %d",
 		"undo.more":         "… and %d more",
-		"undo.again":        "overt undo --redo does it again",
+		"undo.again":        "overt undo --redo brings the changes back",
 		"undo.nothing":      "nothing is left to undo in task %s",
 		"undo.nothing.redo": "nothing was undone in task %s after its last change",
 		"undo.pruned":       "what this change was is not kept any more, so it can't be undone",

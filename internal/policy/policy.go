@@ -5,7 +5,10 @@
 // Everything here may be used by several goroutines.
 package policy
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Verdict is the outcome of a decision, from loosest to strictest.
 type Verdict string
@@ -103,6 +106,11 @@ func (r Rule) Given() []string { return r.given }
 func (r Rule) Within(given []string) Rule {
 	r.given = given
 	return r
+}
+
+// Vain tells whether the rule is on a command that is of grade high as it stands, which no rule allows.
+func (r Rule) Vain() bool {
+	return len(r.words) > 0 && Command(strings.TrimSuffix(r.pattern, ":*"), ".", nil).Grade == High
 }
 
 // Closed is the rule that denies everything, for one who can't tell what the rules are. Text says so to people.

@@ -64,13 +64,13 @@ func (r Rule) withPattern(pattern string) (Rule, error) {
 		text, prefix := strings.CutSuffix(pattern, ":*")
 		words, ok := literalCommand(text)
 		if !ok {
-			return Rule{}, fmt.Errorf("rule %q: the pattern must be one simple command of plain or quoted words, optionally followed by :*", r.Text)
+			return Rule{}, fmt.Errorf("rule %q: the pattern must be one simple command of plain or quoted words, optionally followed by :*, as run_command(go test:*)", r.Text)
 		}
 		r.pattern, r.words, r.prefix = pattern, words, prefix
 		return r, nil
 	}
 	if _, ok := fileTools(r.tool); !ok {
-		return Rule{}, fmt.Errorf("rule %q: %s is no tool that takes a pattern; leave out the brackets to match every use of a tool", r.Text, r.tool)
+		return Rule{}, fmt.Errorf("rule %q: %s is not one of the tools that take a pattern (run_command and those on files); leave out the brackets to match every use of a tool", r.Text, r.tool)
 	}
 	pattern = strings.TrimPrefix(pattern, "./")
 	if path.IsAbs(pattern) || slices.Contains(strings.Split(pattern, "/"), "..") {
