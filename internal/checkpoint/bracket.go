@@ -132,30 +132,28 @@ func (k *Keeper) After(ctx context.Context, id string) (event.CheckpointClosed, 
 	if o.nothing {
 		return event.CheckpointClosed{LeftOut: k.refused()}, nil
 	}
-	closed, err := k.close(ctx, id, o.paths)
+	closed, err := k.close(ctx, id, o.paths, o.found)
 	k.slow, k.left = nil, k.left || err != nil
 	return closed, err
 }
 
-// close compares with the index what a checkpoint covers, and keeps the difference.
-func (k *Keeper) close(ctx context.Context, id string, paths []string) (event.CheckpointClosed, error) {
+// close compares with the index what a checkpoint covers, unless that was done, and keeps the difference.
+func (k *Keeper) close(ctx context.Context, id string, paths []string, found *survey) (event.CheckpointClosed, error) {
 	out := event.CheckpointClosed{Paths: recordedAll(paths)}
-	list, left, err := k.survey(ctx, paths)
-	if errors.Is(err, errMany) { // what was kept before is kept still, but nobody knows what changed
+	if found == nil {
+		var err error
+		if found, err = k.surveyAny(ctx, paths); err != nil {
+			return out, err
+		}
+	}
+	if found.many { // what was kept before is kept still, but nobody knows what changed
 		k.many = true
 		out.LeftOut = k.refused()
-		list, err = nil, nil
-	}
-	if err != nil {
-		return out, err
-	}
-	if paths == nil {
-		k.last = left
 	}
 	batch := store.FileBatch{Close: id, Now: k.o.Now().UnixMilli()}
 	var lost []uncovered
 	var changes []event.Change
-	for _, n := range list {
+	for _, n := range found.list {
 		if !n.changed() {
 			continue
 		}
@@ -169,7 +167,7 @@ func (k *Keeper) close(ctx context.Context, id string, paths []string) (event.Ch
 		}
 		changes = append(changes, n.change())
 	}
-	if err := k.apply(ctx, list, batch, false); err != nil {
+	if err := k.apply(ctx, found.list, batch, false); err != nil {
 		return out, err
 	}
 	slices.SortFunc(changes, func(a, b event.Change) int {
@@ -199,7 +197,22 @@ func (k *Keeper) Drop(ctx context.Context, id string) error {
 	return err
 }
 
-// survey compares with the index, and reads and keeps what differs.
+// survey is what a bracket has come to.
+type survey struct {
+	list []difference
+	many bool // there are too many paths: list has none
+}
+
+// surveyAny is [Keeper.survey] where too many paths are no error.
+func (k *Keeper) surveyAny(ctx context.Context, paths []string) (*survey, error) {
+	list, _, err := k.survey(ctx, paths)
+	if errors.Is(err, errMany) {
+		return &survey{many: true}, nil
+	}
+	return &survey{list: list}, err
+}
+
+// survey compares with the index, and reads and keeps what differs, which it gives in order of paths.
 func (k *Keeper) survey(ctx context.Context, paths []string) ([]difference, []uncovered, error) {
 	var s *scanner
 	var err error
@@ -211,6 +224,7 @@ func (k *Keeper) survey(ctx context.Context, paths []string) ([]difference, []un
 	if err != nil {
 		return nil, nil, err
 	}
+	slices.SortFunc(s.found, func(a, b found) int { return cmp.Compare(a.path, b.path) })
 	list, err := k.read(ctx, s.found)
 	if err != nil {
 		return nil, nil, err

@@ -69,7 +69,8 @@ type Keeper struct {
 type bracket struct {
 	id      string
 	paths   []string
-	nothing bool // nothing is kept
+	nothing bool    // nothing is kept
+	found   *survey // by [Keeper.PutBack], for [Keeper.After]; nil: it has not been looked
 }
 
 // Open opens a workspace. Nothing is read or made before the first bracket. Close it. The error is errors.ErrUnsupported where

@@ -2,8 +2,8 @@ package checkpoint
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -20,8 +20,9 @@ type Watch struct {
 	Planted func(changes []event.Change, there func(path string) bool) []bool
 }
 
-// PutBack puts back, where [Options].Watch says so, what has changed since [Keeper.Before], and gives these paths. It is called
-// before [Keeper.After], which then finds nothing changed there. left are such paths that could not be put back.
+// PutBack puts back, where [Options].Watch says so, what has changed since [Keeper.Before], and gives these paths. left are such
+// paths that could not be put back. It is called before [Keeper.After], which then looks again only at these: what else changes
+// after PutBack is found by the next [Keeper.Before].
 func (k *Keeper) PutBack(ctx context.Context, id string) (back, left []string, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -32,16 +33,20 @@ func (k *Keeper) PutBack(ctx context.Context, id string) (back, left []string, e
 	case o.nothing:
 		return nil, nil, nil
 	}
-	return k.putBack(ctx, id, o.paths)
+	back, left, o.found, err = k.putBack(ctx, id, o.paths)
+	return back, left, err
 }
 
-func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, left []string, err error) {
-	list, _, err := k.survey(ctx, paths)
-	if errors.Is(err, errMany) {
-		list, err = k.surveyWatched(ctx)
+// putBack also gives what a bracket has come to, if there is no error.
+func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, left []string, found *survey, err error) {
+	if found, err = k.surveyAny(ctx, paths); err != nil {
+		return nil, nil, nil, err
 	}
-	if err != nil {
-		return nil, nil, err
+	list := found.list
+	if found.many {
+		if list, err = k.surveyWatched(ctx); err != nil {
+			return nil, nil, nil, err
+		}
 	}
 	p := &Plan{}
 	for _, n := range k.planted(list) {
@@ -54,20 +59,42 @@ func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, 
 		back = append(back, n.path)
 	}
 	if len(p.steps) == 0 {
-		return nil, left, nil
+		return nil, left, found, nil
 	}
+	tried := slices.Clone(back)
 	done, err := k.restore(ctx, id, p)
 	if err != nil {
-		return nil, append(left, back...), err
+		return nil, append(left, back...), nil, err
 	}
 	for _, c := range done.Conflicts {
 		if i := slices.IndexFunc(back, func(b string) bool { return recorded(b) == c.Path }); i >= 0 {
 			left, back = append(left, back[i]), slices.Delete(back, i, i+1)
 		}
 	}
-	slices.Sort(back)
 	slices.Sort(left)
-	return back, left, nil
+	if !found.many {
+		err = k.again(ctx, found, tried)
+	}
+	return back, left, found, err
+}
+
+// again looks at some paths, and the folders above them, once more.
+func (k *Keeper) again(ctx context.Context, s *survey, paths []string) error {
+	now, err := k.read(ctx, k.look(paths).found)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, p := range paths {
+		for at := p; at != "." && !seen[at]; at = path.Dir(at) {
+			seen[at] = true
+		}
+	}
+	for _, n := range now { // among them what was in a folder that is gone
+		seen[n.path] = true
+	}
+	s.list = append(slices.DeleteFunc(s.list, func(n difference) bool { return seen[n.path] }), now...)
+	return nil
 }
 
 // surveyWatched finds in a workspace that has too many paths what may be planted. It takes no more room for many than for few,
@@ -94,14 +121,14 @@ func (k *Keeper) planted(list []difference) []difference {
 			may = append(may, n)
 		}
 	}
-	slices.SortFunc(may, func(a, b difference) int { return strings.Compare(a.path, b.path) })
+	slices.SortFunc(may, func(a, b difference) int { return strings.Compare(a.path, b.path) }) // a folder before what is in it
 	changes := make([]event.Change, len(may))
 	for i, n := range may {
 		changes[i] = n.change()
 		changes[i].Path = n.path
 	}
-	is := k.o.Watch.Planted(changes, func(path string) bool {
-		s, err := k.stat(path)
+	is := k.o.Watch.Planted(changes, func(at string) bool {
+		s, err := k.stat(at)
 		return err != nil || s.kind != kindNone
 	})
 	var out []difference

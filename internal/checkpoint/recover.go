@@ -66,13 +66,14 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 		return err
 	}
 	var back []string
+	var found *survey
 	if c.Confined && !c.Closed {
 		var err error
-		if back, _, err = k.putBack(ctx, c.ID, paths); err != nil {
+		if back, _, found, err = k.putBack(ctx, c.ID, paths); err != nil {
 			return err
 		}
 	}
-	closed, err := k.closeLeft(ctx, c, paths)
+	closed, err := k.closeLeft(ctx, c, paths, found)
 	if err != nil {
 		return err
 	}
@@ -86,9 +87,9 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 }
 
 // closeLeft closes a checkpoint, or says once more what it was closed with.
-func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint, paths []string) (event.CheckpointClosed, error) {
+func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint, paths []string, found *survey) (event.CheckpointClosed, error) {
 	if !c.Closed {
-		return k.close(ctx, c.ID, paths)
+		return k.close(ctx, c.ID, paths, found)
 	}
 	deltas, _, err := k.files.Deltas(ctx, c.ID)
 	if err != nil {
