@@ -26,24 +26,18 @@ const leftObjects = "git-objects"
 // Uncovered says what can't be taken back of a change to the paths, as far as it is known before; nil paths: anything in the
 // workspace.
 func (k *Keeper) Uncovered(paths []string) []event.Uncovered {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	switch {
 	case len(paths) > 0:
 		return nil
-	case k.none:
-		return []event.Uncovered{{What: event.UncoveredHome}}
-	case k.many:
-		return []event.Uncovered{{What: event.UncoveredMany}}
+	case !k.Whole():
+		return k.refused()
 	}
-	return slices.DeleteFunc(told(k.last), func(u event.Uncovered) bool { return u.What == leftObjects }) // they are only added
+	return slices.DeleteFunc(k.whole.lacks(), func(u event.Uncovered) bool { return u.What == leftObjects }) // they are only added
 }
 
 // Whole tells whether the whole workspace is kept, as far as is known: it is no home folder, and not too large.
 func (k *Keeper) Whole() bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return !k.none && !k.many
+	return !k.none && !k.whole.tooMany()
 }
 
 // Before makes sure that what a call may change is kept as it is: the paths, relative to the workspace with links resolved,
@@ -73,7 +67,7 @@ func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []s
 func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string, confined bool) (taken event.CheckpointTaken, outside []event.FileChanged, err error) {
 	taken.Paths = recordedAll(paths)
 	k.open = &bracket{id: id, paths: paths}
-	if paths == nil && (k.none || k.many) {
+	if paths == nil && !k.Whole() {
 		k.open.nothing = true
 		taken.Uncovered = k.refused()
 		return taken, nil, nil
@@ -90,7 +84,8 @@ func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []s
 	known := k.index.complete
 	list, left, err := k.survey(ctx, paths)
 	if errors.Is(err, errMany) {
-		k.many, k.open.nothing = true, true
+		k.whole.setMany()
+		k.open.nothing = true
 		taken.Uncovered = k.refused()
 		return taken, nil, nil
 	}
@@ -147,7 +142,7 @@ func (k *Keeper) close(ctx context.Context, id string, paths []string, found *su
 		}
 	}
 	if found.many { // what was kept before is kept still, but nobody knows what changed
-		k.many = true
+		k.whole.setMany()
 		out.LeftOut = k.refused()
 	}
 	batch := store.FileBatch{Close: id, Now: k.o.Now().UnixMilli()}
@@ -236,7 +231,7 @@ func (k *Keeper) survey(ctx context.Context, paths []string) ([]difference, []un
 		}
 	}
 	if paths == nil {
-		k.last = left
+		k.whole.setLacks(left)
 	}
 	return list, left, nil
 }

@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"overt/internal/event"
 	"overt/internal/store"
 )
 
@@ -54,15 +55,46 @@ type Keeper struct {
 
 	token chan struct{} // held from Before to After; one token
 
+	whole whole
+
 	mu     sync.Mutex // over what follows
 	files  *store.Files
 	index  *index
 	open   *bracket
-	many   bool // there are more paths than are kept
-	marked bool // it is noted that a bracket may be open
-	left   bool // a bracket could not be closed, and is to be recovered
-	last   []uncovered
+	marked bool            // it is noted that a bracket may be open
+	left   bool            // a bracket could not be closed, and is to be recovered
 	slow   func(files int) // is told when many files are to be read; nil: nobody
+}
+
+// whole is what was found of a workspace as a whole. It has a lock of its own, since who asks does not wait for a walk.
+type whole struct {
+	mu   sync.Mutex
+	many bool // there are more paths than are kept
+	last []uncovered
+}
+
+func (w *whole) tooMany() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.many
+}
+
+func (w *whole) setMany() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.many = true
+}
+
+func (w *whole) lacks() []event.Uncovered {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return told(w.last)
+}
+
+func (w *whole) setLacks(list []uncovered) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.last = list
 }
 
 // bracket is one that is not closed.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -150,5 +151,43 @@ func TestStateIsNotKept(t *testing.T) {
 	b.write("a", "one")
 	if closed := b.change("echo two > state/x; echo two > a"); len(closed.Changes) != 1 || closed.Changes[0].Path != "a" {
 		t.Errorf("%+v", closed.Changes)
+	}
+}
+
+// TestOutsideInOrder: of many changes that others made, the first are told.
+func TestOutsideInOrder(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.change("echo x > a")
+	var want []string
+	for i := range 300 {
+		want = append(want, fmt.Sprintf("d%02d/f%03d", i/10, i))
+		b.write(want[i], "x")
+	}
+	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil)
+	if err != nil || taken.Outside != 330 || len(outside) != 50 {
+		t.Fatalf("%+v, %d, %v", taken, len(outside), err)
+	}
+	for i, o := range outside {
+		if o.Path != want[i] {
+			t.Fatalf("the %dth is %s, want %s", i, o.Path, want[i])
+		}
+	}
+}
+
+// TestAskedMeanwhile: who asks what is covered does not wait for a walk.
+func TestAskedMeanwhile(t *testing.T) {
+	var k *checkpoint.Keeper
+	var asked atomic.Int64
+	b := newBench(t, checkpoint.Options{Now: func() time.Time {
+		if k.Whole() && len(k.Uncovered(nil)) == 0 {
+			asked.Add(1)
+		}
+		return time.Now()
+	}})
+	k = b.k
+	b.write("a", "one")
+	b.change("echo two > a")
+	if asked.Load() == 0 {
+		t.Error("nobody asked")
 	}
 }

@@ -113,7 +113,7 @@ func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint, paths []
 
 // removeTemps removes what an undo that died has written beside its place.
 func (k *Keeper) removeTemps(ctx context.Context, list []store.FileCheckpoint) error {
-	if len(list) == 0 || k.none || k.many {
+	if len(list) == 0 || !k.Whole() {
 		return nil
 	}
 	s, err := k.scan(ctx, nil)
