@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -19,12 +20,9 @@ import (
 // what is kept, as the settings have it; 0 is no limit.
 func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keeper, error) {
 	home, _ := variables(o.Env)("HOME")
-	if o.Config != nil && o.Config.Ephemeral { // it may be in memory, and nothing of it is left for an undo
-		max = 2 * ephemeralFiles
-	}
 	k, err := checkpoint.Open(checkpoint.Options{
 		Root: root, Home: home, State: []string{o.State}, Files: s.Files,
-		Watch: checkpoint.Watch{May: tool.MayPlant, Planted: tool.Planted}, Limits: checkpoint.Limits{Total: max / 2}, // the other half is for what was
+		Watch: checkpoint.Watch{May: tool.MayPlant, Planted: tool.Planted}, Limits: checkpoint.Limits{Total: room(max, o.Config != nil && o.Config.Ephemeral)},
 	})
 	if errors.Is(err, errors.ErrUnsupported) {
 		return nil, nil
@@ -32,10 +30,21 @@ func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keep
 	return k, err
 }
 
+// room is how many bytes of the files that are there are kept where max bounds all that is; 0 is no limit.
+func room(max int64, ephemeral bool) int64 {
+	switch {
+	case ephemeral: // it may be in memory, and nothing of it is left for an undo
+		return ephemeralFiles
+	case max == 0:
+		return math.MaxInt64
+	}
+	return max / 2 // the other half is for what was
+}
+
 // ephemeralFiles bounds, in bytes, what a run that leaves nothing behind keeps of the files that are there.
 const ephemeralFiles = 64 << 20
 
-// checkpoints makes no interface of no keeper.
+// checkpoints is nil where there is no keeper: a nil pointer in an interface is not.
 func checkpoints(k *checkpoint.Keeper) session.Checkpoints {
 	if k == nil {
 		return nil
