@@ -177,6 +177,8 @@ func toolReference(t testing.TB) string {
 		"stop_job":    `{"id":"job_1"}`,
 		"update_plan": `{"items":[{"id":"a","text":"Read","state":"active"}]}`,
 
+		"apply_patch": `{"patch":"--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-one\n+two\n"}`,
+
 		"git_status": `{}`,
 		"git_diff":   `{}`,
 		"git_log":    `{}`,

@@ -17,7 +17,7 @@ func fileTools(name string) (EffectKind, bool) {
 	switch name {
 	case "read_file", "list_files", "search_text", "read_many_files", "stat_path", "summarize_workspace":
 		return Read, true
-	case "write_file", "edit_file":
+	case "write_file", "edit_file", "apply_patch":
 		return Write, true
 	}
 	return "", false

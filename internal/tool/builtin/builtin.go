@@ -84,6 +84,8 @@ func (c *core) set(name string) []tool.Tool {
 	switch name {
 	case SetCore:
 		return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, stopJob{c}, updatePlan{c}}
+	case SetPatch:
+		return []tool.Tool{applyPatch{c}}
 	case SetGit:
 		return []tool.Tool{gitStatus{c}, gitDiff{c}, gitLog{c}, gitAdd{c}, gitCommit{c}}
 	case SetSystem:

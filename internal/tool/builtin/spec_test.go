@@ -24,7 +24,8 @@ func TestNames(t *testing.T) {
 		"read_file": {"path": "f"}, "list_files": {}, "search_text": {"pattern": "x"}, "edit_file": {"path": "f", "old_string": "x", "new_string": "y"},
 		"write_file": {"path": "new", "content": "x"}, "run_command": {"command": "true"}, "read_output": {"id": "out_1-1"}, "stop_job": {"id": "job_1"}, "update_plan": {"items": []any{}},
 		"describe_system": {}, "stat_path": {"path": "f"}, "summarize_workspace": {}, "read_many_files": {"paths": []any{"f"}},
-		"git_status": {}, "git_diff": {}, "git_log": {}, "git_add": {"paths": []any{"f"}}, "git_commit": {"message": "x"},
+		"apply_patch": {"patch": "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n"},
+		"git_status":  {}, "git_diff": {}, "git_log": {}, "git_add": {"paths": []any{"f"}}, "git_commit": {"message": "x"},
 	}
 	b := setUp(t, map[string]string{"f": "x\n"})
 	if out, err := exec.Command("git", "init", "-q", b.dir).CombinedOutput(); err != nil {
