@@ -158,6 +158,10 @@ func (h *Held) GoAt(ctx context.Context, tty *os.File, show func(string), whole 
 	if h.used || h.master == nil {
 		return Outcome{}, errors.New("the command was already run or released, or has no terminal")
 	}
+	if ctx.Err() != nil {
+		h.Release()
+		return Outcome{Exit: -1, Cancelled: true}, nil
+	}
 	h.used = true
 	began := time.Now()
 	if size, err := unix.IoctlGetWinsize(int(tty.Fd()), unix.TIOCGWINSZ); err == nil {
@@ -182,6 +186,7 @@ func (h *Held) GoAt(ctx context.Context, tty *os.File, show func(string), whole 
 	r := h.let(show, whole)
 	o, err := h.await(ctx, r.ended, r.read)
 	stopW.Close()
+	_ = h.master.SetWriteDeadline(time.Now()) // what was typed and not read may fill the terminal
 	<-typed
 	h.slave.Close()
 	_ = h.master.SetReadDeadline(time.Now().Add(drain))

@@ -1,11 +1,16 @@
 package shell_test
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"overt/internal/shell"
 )
@@ -55,4 +60,75 @@ func TestSudoOfTheStart(t *testing.T) {
 	if sudo, err := none.Sudo(); err == nil {
 		t.Errorf("found %s", sudo)
 	}
+}
+
+// TestTypedAndNotRead: what is typed while nobody reads it does not hold up the end of the command; and one whose call has
+// ended before it begins does not run.
+func TestTypedAndNotRead(t *testing.T) {
+	tmp := t.TempDir()
+	dir := filepath.Join(tmp, "work")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	program(t, filepath.Join(tmp, "bin", "sudo"), "#!/bin/sh\ntouch ran\nread x <f\n", 0o755)
+	if err := syscall.Mkfifo(filepath.Join(dir, "f"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := shell.NewSession(dir, []string{"PATH=" + filepath.Join(tmp, "bin") + ":" + os.Getenv("PATH")})
+	ptm, pts := pair(t)
+	raw, err := unix.IoctlGetTermios(int(pts.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Lflag &^= unix.ICANON | unix.ECHO
+	raw.Oflag &^= unix.OPOST
+	if err := unix.IoctlSetTermios(int(pts.Fd()), unix.TCSETS, raw); err != nil {
+		t.Fatal(err)
+	}
+	start := func() *shell.Held {
+		h, err := s.StartElevated(shell.Options{Command: "true", Dir: dir, Timeout: 20 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if o, err := start().GoAt(over, pts, nil, nil); err != nil || !o.Cancelled {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+	end := make(chan shell.Outcome, 1)
+	h := start()
+	go func() {
+		o, _ := h.GoAt(t.Context(), pts, nil, nil)
+		end <- o
+	}()
+	go func() { _, _ = io.Copy(io.Discard, ptm) }()
+	typed := make(chan struct{})
+	go func() {
+		defer close(typed)
+		_, _ = ptm.WriteString(strings.Repeat("x\n", 20_000)) // more than two terminals hold
+	}()
+	eventually(t, "it runs", func() bool { _, err := os.Stat(filepath.Join(dir, "ran")); return err == nil })
+	full := func() bool {
+		n, err := unix.IoctlGetInt(int(pts.Fd()), unix.TIOCINQ)
+		return err == nil && n >= 4095
+	}
+	eventually(t, "the terminal is full", full)
+	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("x\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case o := <-end:
+		if o.TimedOut || o.Exit != 0 {
+			t.Errorf("%+v", o)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the command ended, and its call did not")
+	}
+	go func() { _, _ = io.Copy(io.Discard, pts) }()
+	<-typed
 }

@@ -28,11 +28,23 @@ func TestNoTerminal(t *testing.T) {
 		}
 		return
 	}
+	_, pts := pair(t)
+	cmd := self(t, "TestNoTerminal", env+"=1")
+	cmd.Stdin = pts
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// pair makes a terminal, with the end of the person and that of programs.
+func pair(t *testing.T) (ptm, pts *os.File) {
+	t.Helper()
 	ptm, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Skip("needs a pseudo-terminal")
 	}
-	defer ptm.Close()
+	t.Cleanup(func() { ptm.Close() })
 	if err := unix.IoctlSetPointerInt(int(ptm.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
@@ -40,17 +52,11 @@ func TestNoTerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pts, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
+	if pts, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
 		t.Fatal(err)
 	}
-	defer pts.Close()
-	cmd := self(t, "TestNoTerminal", env+"=1")
-	cmd.Stdin = pts
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
+	t.Cleanup(func() { pts.Close() })
+	return ptm, pts
 }
 
 // TestSession: the leader of the group leads a session too; its number is all three.
