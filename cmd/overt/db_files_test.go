@@ -225,6 +225,40 @@ func TestExchangesOfNoFact(t *testing.T) {
 	}
 }
 
+// TestNextSteps: what is said to be done next can be done.
+func TestNextSteps(t *testing.T) {
+	t.Parallel()
+	p, dir := onRecord(t)
+	path := filepath.Join(dir, "captures.db")
+	kept, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(t, path, func(data []byte) []byte { return data[:8192] })
+	if r := p.run("db", "status").want(t, 0); strings.Contains(r.out, "overt db status") || strings.Contains(r.out, "restore") || !strings.Contains(r.out, "`overt db check` says what is left of it and what to do") {
+		t.Errorf("status says %q", r.out)
+	}
+	if r := p.run("db", "check").want(t, 1); !strings.Contains(r.err, "there is no backup of it here: move it away") {
+		t.Errorf("a check says %q", r.err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run("db", "backup").want(t, 0); strings.Contains(r.err, "asked") || !strings.Contains(r.err, "it has no captures.db, since there is none here") {
+		t.Errorf("a backup says %q", r.err)
+	}
+	if r := p.run("db", "status").want(t, 0); strings.Contains(r.out, "asked") || !strings.Contains(r.out, "without captures (made on request)") {
+		t.Errorf("status says %q", r.out)
+	}
+	if err := os.WriteFile(path, kept, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p.make("there")
+	if r := p.run("db", "backup", "there").want(t, 1); !strings.HasSuffix(r.err, "there is there already, and nothing is overwritten; name a folder that does not exist yet\n") {
+		t.Errorf("a backup to what is there says %q", r.err)
+	}
+}
+
 // TestLinksToNothing: a file of the record that is a link to nothing is said to be one, and nothing is made through it.
 func TestLinksToNothing(t *testing.T) {
 	t.Parallel()

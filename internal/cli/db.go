@@ -124,6 +124,9 @@ func (p *program) showDB(db *app.DB, st *app.DBStatus) error {
 		switch {
 		case f.Present && f.Problem != "":
 			line("db.file.unread", f.Name, i18n.Number(f.Bytes), f.Problem)
+			if f.Damaged {
+				line("db.file.damaged")
+			}
 			continue
 		case f.Lost != nil && *f.Lost > 0:
 			p.lost(f.Name, *f.Lost)
@@ -216,9 +219,20 @@ func (p *program) backupLine(b app.DBBackup) string {
 	case b.Problem != "":
 		return b.Problem
 	case b.Captures == nil:
-		return p.say.Say("db.backup.facts", i18n.Number(b.Bytes), i18n.Number(b.Facts), b.Why)
+		return p.say.Say("db.backup.facts", i18n.Number(b.Bytes), i18n.Number(b.Facts), p.why(b))
 	}
-	return p.say.Say("db.backup.all", i18n.Number(b.Bytes), i18n.Number(b.Facts), number(b.Captures), b.Why)
+	return p.say.Say("db.backup.all", i18n.Number(b.Bytes), i18n.Number(b.Facts), number(b.Captures), p.why(b))
+}
+
+// why says what a backup was made for.
+func (p *program) why(b app.DBBackup) string {
+	switch {
+	case b.Why == "asked":
+		return p.say.Say("db.why.asked")
+	case b.Automatic, b.Why == "rebuild":
+		return p.say.Say("db.why.before", b.Why)
+	}
+	return b.Why
 }
 
 func (p *program) dbCheckCommand() *cobra.Command {

@@ -42,6 +42,9 @@ the record, named after the time. DIR must not exist: nothing is overwritten.`,
 			}
 			fmt.Fprintln(p.Out, visible(b.Path))
 			_, err = fmt.Fprintln(p.Err, visible(p.backupLine(b)))
+			if b.Captures == nil && !noCaptures {
+				_, err = fmt.Fprintln(p.Err, p.say.Say("db.backup.bare"))
+			}
 			return err
 		},
 	}

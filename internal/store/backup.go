@@ -152,6 +152,17 @@ func backup(ctx context.Context, dir string, o BackupOptions, depth int) (out Sa
 	return loadBackup(to), nil
 }
 
+// ExistsError says that something stands where a backup is to be. It is fs.ErrExist.
+type ExistsError struct{ Path string }
+
+// Error implements error.
+func (e *ExistsError) Error() string {
+	return e.Path + " is there already, and nothing is overwritten; name a folder that does not exist yet"
+}
+
+// Unwrap gives the kind of the error.
+func (e *ExistsError) Unwrap() error { return fs.ErrExist }
+
 // place is where the backup is to be, and the folder that it will be in, which is made where it is ours.
 func (o *BackupOptions) place(dir string) (to, parent string, err error) {
 	if o.To == "" {
@@ -166,7 +177,7 @@ func (o *BackupOptions) place(dir string) (to, parent string, err error) {
 		return "", "", err
 	}
 	if _, err := os.Lstat(to); err == nil {
-		return "", "", &fs.PathError{Op: "make", Path: to, Err: fs.ErrExist}
+		return "", "", &ExistsError{to}
 	}
 	return to, filepath.Dir(to), nil
 }

@@ -347,11 +347,20 @@ func (d *database) close() error {
 // fileError is a failure of SQLite with what it means for a person.
 type fileError struct {
 	text string
+	next string // what to do; "": nothing but what the text says
 	err  error
 }
 
 // Error implements error.
-func (e *fileError) Error() string { return e.text + ": " + e.err.Error() }
+func (e *fileError) Error() string {
+	if e.next != "" {
+		return e.text + "; " + e.next + ": " + e.err.Error()
+	}
+	return e.what()
+}
+
+// what is the failure without what to do about it.
+func (e *fileError) what() string { return e.text + ": " + e.err.Error() }
 
 // Unwrap gives the failure.
 func (e *fileError) Unwrap() error { return e.err }
@@ -372,7 +381,7 @@ func (d *database) explain(err error) error {
 	if errors.Is(err, sql.ErrConnDone) || err.Error() == "sql: database is closed" {
 		return fmt.Errorf("%s is closed", d.path)
 	}
-	text := d.path
+	text, next := d.path, ""
 	switch code(err) {
 	case 0:
 		return err
@@ -381,13 +390,15 @@ func (d *database) explain(err error) error {
 	case sqlite3.SQLITE_BUSY:
 		text = fmt.Sprintf("another process has kept %s locked for %v; try again", d.path, busyTimeout)
 	case sqlite3.SQLITE_NOTADB:
-		text += " is no database; " + d.instead("restore a backup over it (overt db status lists them), or move it away")
+		text += " is no database"
+		next = d.instead("restore a backup over it (overt db status lists them), or move it away")
 	case sqlite3.SQLITE_CORRUPT:
-		text += " is damaged; " + d.instead("see what is left (overt db check), and restore a backup over it (overt db status lists them)")
+		text += " is damaged"
+		next = d.instead("see what is left (overt db check), and restore a backup over it (overt db status lists them)")
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN:
 		text += " can't be written; check the rights of the folder"
 	}
-	return &fileError{text, err}
+	return &fileError{text, next, err}
 }
 
 // instead is what to do about a file that can't be used. No backup has a files.db: to restore one would take facts back for nothing.

@@ -36,7 +36,7 @@ func inspectFiles(ctx context.Context, dir string, named map[string]event.Seq) (
 		f.LogBytes = log.Size()
 	}
 	if err := look(ctx, f.Path, func(d *database) error { return f.readFiles(ctx, d, named) }); err != nil {
-		f.Problem = err.Error()
+		f.Problem, f.Damaged = problem(err)
 	}
 	return f, nil
 }

@@ -51,7 +51,7 @@ func (c *claimed) drop() error { return errors.Join(os.RemoveAll(c.dir), c.lock.
 func (c *claimed) become(path string) error {
 	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
 		if err == nil {
-			err = &fs.PathError{Op: "make", Path: path, Err: fs.ErrExist}
+			err = &ExistsError{path}
 		}
 		return err
 	}

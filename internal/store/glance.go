@@ -142,7 +142,7 @@ func (g *Glanced) read(ctx context.Context, d *database, f recordFile) error {
 		return err
 	}
 	if f.name == factsFile {
-		if g.root, err = d.root(ctx); err != nil && !damaged(err) {
+		if g.root, err = d.root(ctx); err != nil {
 			return err
 		}
 	}

@@ -127,6 +127,17 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// TestFinishWithoutBackup: where the backup of an interrupted restore is gone, nobody is sent to it.
+func TestFinishWithoutBackup(t *testing.T) {
+	dir, b, _, _ := stopped(t, 0)
+	if err := errors.Join(os.RemoveAll(b.Path), os.Truncate(filepath.Join(dir, ".incoming", "overt.db"), 5000)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Restore(t.Context(), dir, "", false); err == nil || strings.Contains(err.Error(), "restore it again with") || !strings.Contains(err.Error(), b.Path+" is not there any more") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // TestFinishNothingBefore: where there was no file before, none is left when what was to come in was damaged.
 func TestFinishNothingBefore(t *testing.T) {
 	dir, _, _, _ := stopped(t, 1)

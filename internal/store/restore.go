@@ -123,7 +123,11 @@ func restore(ctx context.Context, dir, backup string, force bool) (*Restored, er
 			}
 			return nil, fmt.Errorf("the copy that was to come in is damaged (%w), and the record could not be made what it was before; try again with overt db restore: %w", err, undo)
 		}
-		return nil, fmt.Errorf("the copy that was to come in was damaged (%w), so the record was made what it was before; restore it again with: overt db restore %s", err, j.From)
+		next := "restore it again with: overt db restore " + j.From
+		if _, gone := os.Lstat(filepath.Join(j.From, factsFile)); gone != nil {
+			next = j.From + " is not there any more; overt db status lists the backups that are"
+		}
+		return nil, fmt.Errorf("the copy that was to come in was damaged (%w), so the record was made what it was before; %s", err, next)
 	}
 	if err := j.finish(dir); err != nil {
 		return nil, fmt.Errorf("restore the record; it is not complete, finish it with overt db restore: %w", err)

@@ -32,6 +32,7 @@ type FileStatus struct {
 	Lost        *int64     `json:"lost"`        // of them, or of files.db the changes that can't be undone: those that were not pruned but went with the file, which is gone or empty, or was begun anew
 	Oldest      *time.Time `json:"oldest"`      // fact, exchange or output
 	Newest      *time.Time `json:"newest"`
+	Damaged     bool       `json:"damaged"` // the problem is that SQLite finds it damaged, or no database
 	Problem     string     `json:"problem"` // why it can't be read, or is not read with the other, or that it is lost; "": nothing is wrong
 
 	id      int64                // of the record; 0: not known
@@ -124,9 +125,17 @@ func (f *FileStatus) look(ctx context.Context, file recordFile) error {
 		f.LogBytes = log.Size()
 	}
 	if err := f.read(ctx, file); err != nil {
-		f.Problem = err.Error()
+		f.Problem, f.Damaged = problem(err)
 	}
 	return nil
+}
+
+// problem is a failure in words, without what to do where the file is damaged: that depends on what else there is.
+func problem(err error) (text string, damaged bool) {
+	if e, ok := errors.AsType[*fileError](err); ok && e.next != "" {
+		return e.what(), true
+	}
+	return err.Error(), false
 }
 
 func (f *FileStatus) read(ctx context.Context, file recordFile) error {
