@@ -72,3 +72,30 @@ func TestUnsent(t *testing.T) {
 	}
 	s.valid(t)
 }
+
+// TestGarbledInput: what is not UTF-8 is not changed without a word, however it comes; it is said once.
+func TestGarbledInput(t *testing.T) {
+	t.Parallel()
+	const told = "overt: the input is not all UTF-8; what is not is replaced by U+FFFD\n"
+	for name, x := range map[string]struct{ arg, in, form string }{
+		"an argument": {arg: "say \xff", form: "text"},
+		"a pipe":      {in: "say \xff\xfe", form: "text"},
+		"both":        {arg: "say \xff", in: "that: \xfe", form: "text"},
+		"lines":       {in: "{\"type\": \"input\", \"text\": \"say \xff\"}\n{\"type\": \"input\", \"text\": \"and \xfe\"}\n", form: "stream-json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := startStrict(t, "", strictReply{Text: "One."}, strictReply{Text: "Two."})
+			p := newPlace(t)
+			args := []string{"-u", s.URL, "-m", "strict", "--input", x.form, "--output", x.form}
+			if x.arg != "" {
+				args = append(args, x.arg)
+			}
+			c := p.command(args...)
+			var errs strings.Builder
+			c.Stdin, c.Stderr = strings.NewReader(x.in), &errs
+			if err := c.Run(); err != nil || strings.Count(errs.String(), told) != 1 {
+				t.Errorf("%v, %q", err, errs.String())
+			}
+		})
+	}
+}

@@ -96,6 +96,7 @@ type program struct {
 	// command is what was run, as "overt task list".
 	command string
 	keys    *keyboard
+	garbled bool // it was said that an input is not UTF-8
 	// processors says that all processors are in use, or as many as the person wants.
 	processors bool
 }

@@ -164,6 +164,7 @@ func (c *conversation) read(ctx context.Context, first string, started chan<- se
 		if len(bytes.TrimSpace(s.Bytes())) == 0 {
 			continue
 		}
+		c.p.checkText(s.Text())
 		l, err := readLine(s.Bytes())
 		if err == nil {
 			switch l.Type {

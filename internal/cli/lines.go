@@ -31,6 +31,7 @@ func (p *program) lines(ctx context.Context, a *app.App, conf *config.Config, in
 		if strings.TrimSpace(text) == "" {
 			continue
 		}
+		p.checkText(text)
 		in.Text = text
 		v := &textView{p: p, record: a.Trace, tools: map[string]*toolLine{}}
 		status, err := p.run(ctx, a, in, &askingView{view: v, p: p, session: a.Session, lines: typed})

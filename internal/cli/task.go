@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -42,6 +43,7 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 			return err
 		}
 	}
+	p.checkText(text)
 	lines := text == "" && p.InTTY && p.OutTTY && conf.Output == "text" && conf.Input == "text"
 	if text == "" && !lines && conf.Input == "text" {
 		return session.ErrEmpty
@@ -149,6 +151,14 @@ func (p *program) prompt(args []string) (string, error) {
 		return text + strings.TrimSpace(string(piped)), nil
 	}
 	return text + "\n\n" + string(piped), nil
+}
+
+// checkText says once that an input is not as it was given: facts and requests are UTF-8.
+func (p *program) checkText(text string) {
+	if !p.garbled && !utf8.ValidString(text) {
+		p.garbled = true
+		fmt.Fprintf(p.Err, "overt: %s\n", p.say.Say("task.input.garbled"))
+	}
 }
 
 // maxInput bounds, in bytes, what is taken from standard input.
