@@ -209,10 +209,10 @@ func (e *KeepError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *KeepError) Unwrap() error { return e.Err }
 
-// Code is storage-full or not_kept.
+// Code is storage_full or not_kept, as an outcome says it.
 func (e *KeepError) Code() string {
 	if e.Full {
-		return "storage-full"
+		return "storage_full"
 	}
 	return "not_kept"
 }

@@ -19,7 +19,7 @@ type Checkpoints interface {
 	// workspace.
 	Uncovered(paths []string) []event.Uncovered
 	// Before makes sure that the paths are kept as they are, and gives what is to be recorded ahead of the effect. After an
-	// error, which may have a method Code, nothing is open, and the effect must not come. Where that takes a while, slow is
+	// error, which may be a [KeepError], nothing is open, and the effect must not come. Where that takes a while, slow is
 	// called with the number of files that are to be read. confined: PutBack comes before After, also if the process dies.
 	Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error)
 	// After keeps what changed, and gives what is to be recorded with the outcome.
@@ -28,6 +28,12 @@ type Checkpoints interface {
 	PutBack(ctx context.Context, id string) (back, left []string, err error)
 	// Drop closes a bracket without an effect.
 	Drop(ctx context.Context, id string) error
+}
+
+// KeepError is an error of Before that says by a code why the files could not be kept.
+type KeepError interface {
+	error
+	Code() string
 }
 
 // codeNotKept is of a call that did not run, as the files could not be kept.
@@ -59,11 +65,8 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 			return nil, skipped()
 		}
 		code := codeNotKept
-		if c, ok := errors.AsType[interface {
-			error
-			Code() string
-		}](err); ok {
-			code = c.Code()
+		if kept, ok := errors.AsType[KeepError](err); ok {
+			code = kept.Code()
 		}
 		return nil, &Result{
 			Status: event.StatusError, Code: code, Trusted: true,

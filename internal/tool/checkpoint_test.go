@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"overt/internal/checkpoint"
@@ -189,5 +190,15 @@ func TestUnstartedTellsOfOthers(t *testing.T) {
 	})
 	if last, ok := facts[len(facts)-1].Data.(event.ToolCompleted); i < 0 || !ok || last.Code != "no_shell" || slices.Contains(kinds(facts), event.KindCheckpointTaken) {
 		t.Errorf("%v", kinds(facts))
+	}
+}
+
+// TestNoRoomIsSaid: a call whose files can't be kept for want of space says so by its code.
+func TestNoRoomIsSaid(t *testing.T) {
+	facts := bracketed(t, writer{root: t.TempDir(), grade: policy.Medium}, func(context.Context) (*store.Files, error) {
+		return nil, fmt.Errorf("open files.db: %w", syscall.ENOSPC)
+	})
+	if last, ok := facts[len(facts)-1].Data.(event.ToolCompleted); !ok || last.Code != "storage_full" {
+		t.Errorf("%+v", facts[len(facts)-1])
 	}
 }
