@@ -366,9 +366,13 @@ func (g *grader) gitNetwork(sub, first string, args []arg, has func(...string) b
 	}
 	address := ""
 	for _, a := range args {
-		if !a.option() {
+		switch {
+		case a.option():
+		case strings.ContainsAny(a.text, ".:") && strings.Contains(Host(a.text), "."):
+			g.network(Fetch, a.text)
 			address = a.text
-			break
+		case address == "":
+			address = a.text
 		}
 	}
 	g.network(Fetch, address)

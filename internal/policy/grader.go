@@ -123,8 +123,13 @@ func (g *grader) spend() bool {
 func (g *grader) reasons(code string) bool { return slices.Contains(g.risk.Reasons, code) }
 
 func (g *grader) effect(kind EffectKind, target string, reversible bool) {
-	if t := (Touch{kind, target, reversible}); !slices.Contains(g.risk.Effects, t) && len(g.risk.Effects) < maxWords {
+	t := Touch{kind, target, reversible}
+	switch n := len(g.risk.Effects); {
+	case slices.Contains(g.risk.Effects, t):
+	case n < maxWords, n < 2*maxWords && (kind == Fetch || kind == Send): // where it goes is not to be crowded out
 		g.risk.Effects = append(g.risk.Effects, t)
+	case kind == Fetch || kind == Send:
+		g.add(High, RiskDeep)
 	}
 }
 

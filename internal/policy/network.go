@@ -5,9 +5,18 @@ import (
 	"strings"
 )
 
-// curl looks at the command line of curl: what it sends and where it writes.
+// curl looks at the command line of curl: where it goes, what it sends and where it writes.
 func (g *grader) curl(args []arg) {
-	address, sends, loose := "", false, false
+	var addresses []string
+	sends, loose := false, false
+	to := func(address string) {
+		if globbed(address) {
+			g.add(High, RiskUnresolved)
+		}
+		if address != "" {
+			addresses = append(addresses, address)
+		}
+	}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		if a.how == unknown && a.option() {
@@ -15,7 +24,7 @@ func (g *grader) curl(args []arg) {
 		}
 		if !a.option() {
 			g.address(a)
-			address = a.text
+			to(a.text)
 			continue
 		}
 		name, value, used := curlOption(a, args[i+1:])
@@ -37,7 +46,15 @@ func (g *grader) curl(args []arg) {
 		case 'd', 'F', 'T':
 			sends = true
 			g.sent(value)
-		case 'K', 'x', 'E', 'b', 'n', 'u', 'H', 'A', 'e':
+		case 'x': // what goes to the address goes there instead, or first
+			g.address(value)
+			to(value.text)
+		case connectTo, resolveTo:
+			if at := instead(name, value.text); at != "" || value.how == unknown {
+				g.address(value)
+				to(at)
+			}
+		case 'K', 'E', 'b', 'n', 'u', 'H', 'A', 'e':
 			if name == 'K' {
 				g.add(High, RiskUnseen)
 			}
@@ -53,14 +70,68 @@ func (g *grader) curl(args []arg) {
 			sends = sends || !slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, strings.ToUpper(value.text))
 		}
 	}
-	kind := Fetch
-	if sends && !local(address) {
-		kind = Send
+	for _, address := range append(addresses, "")[:max(len(addresses), 1)] {
+		kind := Fetch
+		if sends && !local(address) {
+			kind = Send
+		}
+		g.network(kind, address)
 	}
-	g.network(kind, address)
 	if loose {
 		g.add(Medium, RiskUnresolved)
 	}
+}
+
+// Names for options of curl that have no letter.
+const (
+	connectTo = 1 + iota
+	resolveTo
+)
+
+// instead is where curl goes by --connect-to HOST:PORT:HOST:PORT or --resolve HOST:PORT:ADDRESS[,ADDRESS]; "": the same.
+func instead(option byte, value string) string {
+	var parts []string
+	for rest := value; len(parts) < 2; {
+		i := 0
+		if strings.HasPrefix(rest, "[") {
+			i = max(strings.IndexByte(rest, ']'), 0)
+		}
+		n := strings.IndexByte(rest[i:], ':')
+		if n < 0 {
+			return value // not as it should be
+		}
+		parts, rest = append(parts, rest[:i+n]), rest[i+n+1:]
+		value = rest
+	}
+	if option == connectTo && (value == "" || value[0] == ':') {
+		return ""
+	}
+	return value
+}
+
+// globbed tells whether curl makes several addresses of one, or another one, by a pattern in what stands before the path; or whether
+// the host is written in letters of which many look alike.
+func globbed(address string) bool {
+	before := address
+	if i := strings.Index(address, "://"); i >= 0 {
+		before = address[i+3:]
+		if strings.ContainsAny(address[:i], "{}[]") {
+			return true
+		}
+	}
+	before, _, _ = strings.Cut(before, "/")
+	if strings.ContainsFunc(before, func(r rune) bool { return r > '~' }) {
+		return true
+	}
+	if i := strings.LastIndexByte(before, '@'); i >= 0 && !strings.ContainsAny(before[:i], "{}[]") {
+		before = before[i+1:]
+	}
+	if in, _, ok := strings.Cut(strings.TrimPrefix(before, "["), "]"); ok && before[0] == '[' {
+		if ip, _, _ := strings.Cut(in, "%"); ip != "" && strings.Count(ip, ":") > 1 && strings.Trim(ip, "0123456789abcdefABCDEF:.") == "" {
+			before = before[len(in)+2:]
+		}
+	}
+	return strings.ContainsAny(before, "{}[]")
 }
 
 // curlOption gives the letter of an option whose value matters, and the value; used: it is the next argument.
@@ -76,6 +147,12 @@ func curlOption(a arg, rest []arg) (name byte, value arg, used bool) {
 			defer func() { used = false }()
 		}
 		switch {
+		case slices.Contains([]string{"proxy", "preproxy", "proxy1.0", "socks4", "socks4a", "socks5", "socks5-hostname", "doh-url", "url", "dns-servers", "ipfs-gateway"}, long):
+			return 'x', next, true
+		case long == "connect-to":
+			return connectTo, next, true
+		case long == "resolve":
+			return resolveTo, next, true
 		case long == "engine" || long == "unix-socket" || long == "abstract-unix-socket": // other programs' doors
 			return '^', next, true
 		case long == "quote" || long == "prequote" || long == "postquote" || long == "mail-from" || long == "mail-rcpt":
@@ -102,7 +179,7 @@ func curlOption(a arg, rest []arg) (name byte, value arg, used bool) {
 			return 'X', next, true
 		case long == "header" || long == "user" || long == "cookie" || long == "cert" || long == "key" || long == "netrc-file" || long == "proxy-header" || long == "oauth2-bearer":
 			return 'H', next, true
-		case slices.Contains([]string{"url", "max-time", "connect-timeout", "retry", "retry-delay", "range", "cacert", "capath", "proxy", "resolve", "limit-rate", "max-redirs", "retry-max-time", "speed-limit", "speed-time", "interface", "ciphers"}, long):
+		case slices.Contains([]string{"max-time", "connect-timeout", "retry", "retry-delay", "range", "cacert", "capath", "limit-rate", "max-redirs", "retry-max-time", "speed-limit", "speed-time", "interface", "ciphers"}, long):
 			return 0, next, true
 		}
 		return 0, arg{}, false
@@ -126,7 +203,7 @@ func curlOption(a arg, rest []arg) (name byte, value arg, used bool) {
 // longCurl gives the option that the beginning of a name may stand for; what is written or sent comes first.
 func longCurl(name string) string {
 	name = strings.TrimPrefix(name, "expand-")
-	for _, o := range []string{"data", "upload-file", "output", "config", "request", "quote", "mail-from", "engine", "unix-socket", "variable", "form", "cookie-jar", "dump-header", "trace", "write-out"} {
+	for _, o := range []string{"data", "upload-file", "output", "config", "request", "quote", "mail-from", "engine", "unix-socket", "variable", "form", "cookie-jar", "dump-header", "trace", "write-out", "proxy", "preproxy", "socks5", "socks4", "socks4a", "socks5-hostname", "connect-to", "resolve", "doh-url", "dns-servers", "ipfs-gateway"} {
 		if len(name) > 2 && strings.HasPrefix(o, name) {
 			return o
 		}
@@ -159,12 +236,7 @@ func (g *grader) address(a arg) {
 
 // local tells whether an address is this machine's own.
 func local(address string) bool {
-	_, rest, ok := strings.Cut(address, "://")
-	if !ok {
-		rest = address
-	}
-	host := strings.FieldsFunc(rest, func(r rune) bool { return r == ':' || r == '/' || r == '?' })
-	return len(host) > 0 && (host[0] == "localhost" || host[0] == "127.0.0.1") || strings.HasPrefix(rest, "[::1]")
+	return slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, Host(address))
 }
 
 func (g *grader) wget(args []arg) {
@@ -206,8 +278,11 @@ func (g *grader) wget(args []arg) {
 	}
 	for _, a := range p.operands {
 		g.address(a)
+		g.network(kind, a.text)
 	}
-	g.network(kind, hostOf(p.operands))
+	if len(p.operands) == 0 {
+		g.network(kind, "")
+	}
 }
 
 // copyAway looks at rsync, scp and sftp, which copy between machines, or within one.

@@ -18,9 +18,9 @@ func TestRepeats(t *testing.T) {
 		event.MessageAdded{Role: "user", Origin: "person", Blocks: text("look at of-person")},
 		event.ContextTaken{Source: "instructions", Name: "AGENTS.md", Place: prompt.PlaceHere, Text: "of-agents", Untrusted: true},
 		event.MessageAdded{Role: "assistant", Origin: "model", Blocks: []event.Block{call("tcl_1", "read_file", `{"path":"a.md"}`), call("tcl_2", "update_plan", `{}`)}},
-		event.ToolCompleted{Name: "read_file", Status: "ok", Content: "of-file of-both of-person"},
+		event.ToolCompleted{Name: "read_file", Status: "ok", Content: "of-file of-both of-person of-a http://%65VIL.Example/ www.of-domain.example"},
 		event.ToolCompleted{Name: "update_plan", Status: "ok", Content: "of-runtime", Trusted: true},
-		event.MessageAdded{Role: "user", Origin: "person", Blocks: text("and of-both")},
+		event.MessageAdded{Role: "user", Origin: "person", Blocks: text("and of-both, of-a-longer, then Of-Case.example与evil.example.org.")},
 		event.MessageAdded{Role: "assistant", Origin: "model", Blocks: []event.Block{{Type: "text", Text: "of-model"}, call("tcl_3", "run_command", `{"command":"cat b"}`)}},
 		event.ToolCompleted{Name: "run_command", Status: "ok", Content: "of-command"},
 	} {
@@ -32,6 +32,7 @@ func TestRepeats(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"of-file": "read_file a.md", "of-command": "run_command cat b", "of-agents": "instructions AGENTS.md",
+		"evil.example": "read_file a.md", "Of-Domain.example": "read_file a.md", "of-a": "read_file a.md", "of-case.example": "", "evil.example.org": "",
 		"of-person": "", "of-both": "", "of-runtime": "", "of-model": "", "of-system": "", "of-nobody": "", "": "",
 	} {
 		if got := th.Repeats(text); got != want {

@@ -1,7 +1,7 @@
 package tool
 
 import (
-	"net/url"
+	"slices"
 	"strings"
 
 	"overt/internal/event"
@@ -11,22 +11,22 @@ import (
 // minTaint is how many bytes of a command must stand elsewhere word for word for it to count as repeated.
 const minTaint = 20
 
-// taint looks for what a command that uses the network repeats of texts that no person wrote: the address that it goes to, or,
-// where it names none, the whole of it. Who can write into a file, a page or an output must not choose where data goes.
+// taint looks for what a command that uses the network repeats of texts that no person wrote: the hosts that it goes to and the
+// domains that they are in, or, where it names none, the whole of it. Who can write into a file, a page or an output must not choose where data goes.
 func (b *batch) taint(j *job) {
 	risk, graded := j.prepared.Action.Graded()
 	if b.Seen == nil || !graded {
 		return
 	}
-	add := func(text string) {
-		for _, t := range j.taint {
-			if t.Text == text {
-				return
-			}
+	add := func(text string) bool {
+		if slices.ContainsFunc(j.taint, func(t event.Taint) bool { return t.Text == text }) {
+			return true
 		}
-		if from := b.Seen(text); from != "" {
+		from := b.Seen(text)
+		if from != "" {
 			j.taint = append(j.taint, event.Taint{Text: text, From: from})
 		}
+		return from != ""
 	}
 	network, named := false, false
 	for _, t := range risk.Effects {
@@ -34,9 +34,15 @@ func (b *batch) taint(j *job) {
 			continue
 		}
 		network = true
-		if host := hostOf(t.Target); strings.Contains(host, ".") {
-			named = true
-			add(host)
+		host := policy.Host(t.Target)
+		if !strings.ContainsAny(host, ".:") {
+			continue
+		}
+		named = true
+		for _, name := range policy.Hosts(host) {
+			if add(name) {
+				break
+			}
 		}
 	}
 	if network && !named {
@@ -47,19 +53,4 @@ func (b *batch) taint(j *job) {
 		}
 	}
 	j.prepared.Action.Tainted = len(j.taint) > 0
-}
-
-// hostOf is the host that an address names, as an address is written: a URL, or HOST:PATH of scp and Git.
-func hostOf(address string) string {
-	if u, err := url.Parse(address); err == nil && u.Host != "" {
-		return u.Hostname()
-	}
-	_, host, ok := strings.Cut(address, "@")
-	if !ok {
-		host = address
-	}
-	if i := strings.IndexAny(host, ":/"); i >= 0 {
-		host = host[:i]
-	}
-	return host
 }
