@@ -74,6 +74,7 @@ func TestLasting(t *testing.T) {
 		{"a trap of its own", "trap 'echo bye $?' EXIT; z=5; exit 4", 4, "echo $z; trap; trap 'echo b' EXIT; trap -p EXIT", "5\ntrap -- 'echo b' EXIT\nb\n"},
 		{"a trap and exit in a function", "trap 'echo bye' 0; f() { z=6; exit 1; }; f", 1, "echo $z", "6\n"},
 		{"a trap that is taken back", "trap 'echo no' EXIT; trap - EXIT; z=7", 0, "echo $z", "7\n"},
+		{"a trap with a descriptor", "exec 3>f 4<f 7>&3; trap 'echo bye >&3' EXIT; z=7", 0, "cat f", "bye\n"},
 		{"a trap in a subshell", "(trap 'echo sub' EXIT); z=8", 0, "echo $z", "8\n"},
 		{
 			"functions named like builtins", "cd() { builtin cd \"$1\"; }; printf() { echo P; }; declare() { echo D; }; eval() { echo E; }; read() { echo R; }; umask() { :; }; pwd() { :; }; unset() { :; }; set() { :; }; exec() { echo X; }; z=9",
@@ -319,6 +320,20 @@ func TestClosed(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	waitGone(t, readPid(t, filepath.Join(s.dir, "pid")))
+}
+
+// TestHarness: what a command finds of ours in its shell and its descriptors is little, and nothing of the session's state.
+func TestHarness(t *testing.T) {
+	s := begin(t)
+	for range 2 { // a shell of its own, and one that was started ahead
+		if o := s.run("declare -F; declare -f; (exec 3>&-; echo $?) 2>/dev/null"); o.Head != "declare -f trap\ntrap () \n{ \n    builtin eval \"$__overt_f\"\n}\n0\n" {
+			t.Errorf("%q", o.Head)
+		}
+		o := s.run("for n in {3..9} {189..199}; do { : >&$n; } 2>/dev/null && echo $n >&2; done; { cat <&190; } 2>/dev/null; echo ${POSIXLY_CORRECT-unset}")
+		if o.Head != "unset\n" {
+			t.Errorf("%q", o.Head)
+		}
+	}
 }
 
 // TestForget: functions go, and nothing else that reads like them.
