@@ -112,7 +112,7 @@ func Keys() []Key {
 		{Name: Temperature, Kind: Number, Short: "t", Arg: "N", Max: 2, Doc: "the sampling temperature, 0 to 2; unset sends none"},
 		{Name: MaxTokens, Kind: Count, Arg: "N", Default: "0", Doc: "the most tokens of one answer; 0 sends none"},
 		{Name: Stream, Kind: Bool, Default: "true", Off: "ask for whole answers instead of streams", Doc: "whether answers are asked for as streams"},
-		{Name: Tools, Kind: Names, Arg: "SET,…", Default: SetCore, Choices: ToolSets(), Off: "give the model no tools", Doc: "the sets of tools that the model gets"},
+		{Name: Tools, Kind: Names, Arg: "SETS", Default: SetCore, Choices: ToolSets(), Off: "give the model no tools", Doc: "the sets of tools that the model gets"},
 		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
 		{Name: Allow, Kind: List, Arg: "RULE", Doc: "allow what a rule matches, as run_command(go test:*)"},
 		{Name: Deny, Kind: List, Arg: "RULE", Doc: "deny what a rule matches; stronger than allow"},
