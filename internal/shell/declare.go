@@ -186,7 +186,7 @@ func unescapeC(b *strings.Builder, s string) {
 		case err != nil: // a quote or a backslash, say
 			b.WriteByte(s[i])
 			continue
-		case most > 3 || s[i] == 'u':
+		case most > 3:
 			b.Write(utf8.AppendRune(nil, rune(v)))
 		default:
 			b.WriteByte(byte(v))

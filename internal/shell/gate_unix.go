@@ -4,10 +4,10 @@ package shell
 
 // Descriptors of the gate of a lasting shell: it waits at 3, reads its state from 4, writes its state to 5, holds 6 open,
 // and reads the command from 7 if it is no argument; a bash moves them out of the way of what commands do with descriptors
-// of their own. What it leaves of its state goes to the sheet; whoever is left of the command holds life open.
+// of their own. What it leaves of its state goes to the sheet; whoever is left of the command is a holder of 6.
 const (
-	bashSheet, bashLife = "187", "188"
-	shSheet, shLife     = "8", "9" // a plain sh knows no higher ones
+	bashSheet, bashHolders = "187", "188"
+	shSheet, shHolders     = "8", "9" // a plain sh knows no higher ones
 )
 
 // lastingBash is the gate of a lasting bash, in one line like [gate].
@@ -18,7 +18,7 @@ const (
 // switches on, no function stands before eval and unset: so no function of the command's is in the way. Reading BASH_ALIASES
 // fills it. What frames the state, a random word, arrives only with the word to go. The descriptors of the gate are
 // closed for the command by redirecting the eval that it is in: exec may be a function, and what it does by way of builtin is taken back at once.
-const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashLife + `>&6 6>&- 189<&3 3<&- 190<&4 4<&-; (( $# )) || exec 191<&7 7<&-; ` +
+const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashHolders + `>&6 6>&- 189<&3 3<&- 190<&4 4<&-; (( $# )) || exec 191<&7 7<&-; ` +
 	`__overt_e='__overt_end() { __overt_a=${#BASH_ALIASES[@]}; ` +
 	`\unset -f builtin; \unset POSIXLY_CORRECT; builtin set +eux; ` +
 	`{ builtin printf "%s\\0" "$__overt_w" "$__overt_o" "$__overt_b"; builtin umask; builtin printf "\\0"; builtin pwd -P; builtin printf "\\0"; ` +
@@ -39,7 +39,7 @@ const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashLife + `>&6 6>&- 189
 
 // lastingSh is the same for a plain sh, where functions can't be read, and a trap of the command's own takes the place of
 // ours; then the state is written only where the command gets to its end.
-const lastingSh = `exec ` + shSheet + `>&5 5>&- ` + shLife + `>&6 6>&-; ` +
+const lastingSh = `exec ` + shSheet + `>&5 5>&- ` + shHolders + `>&6 6>&-; ` +
 	`__overt_d=; __overt_end() { __overt_s=$?; [ "$__overt_d" ] && return "$__overt_s"; __overt_d=1; __overt_o=$(set +o); set +eux; ` +
 	`{ printf '%s\0' "$__overt_w" "$__overt_o" ""; umask; printf '\0'; pwd -P; printf '\0\0'; export -p; printf '\0'; set; printf '\0'; alias; ` +
 	`printf '\0%s\0' "$__overt_w"; } >&` + shSheet + `; return "$__overt_s"; }; ` +

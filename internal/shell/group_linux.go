@@ -83,15 +83,15 @@ func EndGroup(g Group) bool {
 	return endMarked(g) > 0 || ended
 }
 
-// looks is how often processes are listed before an environment that reads as empty counts as one without our mark.
+// maxLooks is how often processes are listed before an environment that reads as empty counts as one without our mark.
 // While a process changes programs, for some microseconds, the kernel shows no environment of it; that answers nothing,
 // and listing all processes again takes longer than the change.
-const looks = 10
+const maxLooks = 10
 
 // hasMember looks for what is left of a group without its leader. The number may be in use again, by another process or for a
 // group whose leader has ended too.
 func hasMember(g Group) bool {
-	for range looks {
+	for range maxLooks {
 		unknown := false
 		for _, s := range living(func(s stat) bool { return s.group == g.ID }) {
 			marked, known := carries(s.pid, g.Mark)
@@ -135,7 +135,7 @@ func endMarked(g Group) int {
 		return 0
 	}
 	ended := map[string]bool{}
-	for range looks {
+	for range maxLooks {
 		again := false
 		// A member is no older than the leader.
 		for _, s := range living(func(s stat) bool { return s.start >= g.Start && !ended[s.pid] }) {

@@ -38,9 +38,10 @@ type Held struct {
 	out     *os.File // our end of the output pipe
 	used    bool
 
-	// Of a command of a session:
-	session *Session
-	lasting
+	command string
+
+	session *Session // nil: of none
+	lasting          // of a command of a session
 
 	master, slave *os.File // of an elevated one: its terminal
 	confined      string   // of one in the sandbox: its user namespace
@@ -48,11 +49,10 @@ type Held struct {
 
 // lasting is what a command of a session has beside.
 type lasting struct {
-	command string
 	text    *os.File // of one that was started before its command was known: where that goes
 	bash    bool
 	sheet   *sheet
-	life    *os.File // our end of a pipe that whoever is left of the command holds open
+	holders *os.File // our end of a pipe that whoever is left of the command holds open
 	frame   string
 	trace   string
 }
@@ -164,11 +164,11 @@ func (h *Held) launch(o Options, at remembered) error {
 			return err
 		}
 		theirs = append(theirs, restore)
-		life, err := pipe(&h.life, false)
+		holders, err := pipe(&h.holders, false)
 		if err != nil {
 			return err
 		}
-		h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, restore, h.sheet.end(), life)
+		h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, restore, h.sheet.end(), holders)
 		if h.text != nil {
 			h.cmd.ExtraFiles = append(h.cmd.ExtraFiles, h.text)
 		}
@@ -198,7 +198,7 @@ func (h *Held) launch(o Options, at remembered) error {
 
 // close closes our ends of everything.
 func (h *Held) close() {
-	for _, f := range []*os.File{h.word, h.out, h.life, h.text, h.master, h.slave} {
+	for _, f := range []*os.File{h.word, h.out, h.holders, h.text, h.master, h.slave} {
 		if f != nil {
 			f.Close()
 		}
@@ -318,7 +318,7 @@ func (h *Held) finish(o Outcome, r running) Outcome {
 	lost := h.session.take(h.sheet.read(), h.frame, h.bash)
 	o.Lost, o.Large, o.Unkept = lost.all, lost.large, lost.unkept
 	h.session.rest()
-	if !forced && h.lingers() {
+	if !forced && h.hasHolders() {
 		o.Open = false
 		o.Job = h.session.adopt(h)
 		return o
@@ -327,12 +327,12 @@ func (h *Held) finish(o Outcome, r running) Outcome {
 	return o
 }
 
-// lingers tells whether something of the command goes on: it has life open, or is in the group.
-func (h *Held) lingers() bool {
-	_ = h.life.SetReadDeadline(time.Now().Add(drain))
+// hasHolders tells whether something of the command goes on: it holds the pipe of the holders open, or is in the group.
+func (h *Held) hasHolders() bool {
+	_ = h.holders.SetReadDeadline(time.Now().Add(drain))
 	b := make([]byte, 512)
 	for {
-		_, err := h.life.Read(b)
+		_, err := h.holders.Read(b)
 		switch {
 		case err == nil: // nobody is meant to write there
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -84,7 +84,7 @@ func (s *Session) adopt(h *Held) *Job {
 		h.text.Close()
 	}
 	_ = h.out.SetReadDeadline(time.Time{})
-	_ = h.life.SetReadDeadline(time.Time{})
+	_ = h.holders.SetReadDeadline(time.Time{})
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
@@ -92,7 +92,7 @@ func (s *Session) adopt(h *Held) *Job {
 	}()
 	go func() {
 		defer close(j.done)
-		_, _ = io.Copy(io.Discard, h.life)
+		_, _ = io.Copy(io.Discard, h.holders)
 		// What has closed what it inherited is looked for, less and less often: that reads all of /proc.
 		for pause := drain; syscall.Kill(-h.group.ID, 0) == nil && hasMember(h.group); pause = min(2*pause, maxPause) {
 			time.Sleep(pause)
@@ -100,7 +100,7 @@ func (s *Session) adopt(h *Held) *Job {
 		_ = h.out.SetReadDeadline(time.Now().Add(drain))
 		<-read
 		h.out.Close()
-		h.life.Close()
+		h.holders.Close()
 	}()
 	return s.begin(j)
 }

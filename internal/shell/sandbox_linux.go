@@ -412,7 +412,7 @@ func filterCalls() error {
 // namespace, from which nothing leads out. It says how many processes that were.
 func endConfined(namespace string) int {
 	ended := map[string]bool{}
-	for range looks * looks { // until a look finds none: what is just being started may be missed by one
+	for range maxLooks * maxLooks { // until a look finds none: what is just being started may be missed by one
 		pids, err := os.ReadDir("/proc")
 		if err != nil {
 			return len(ended)

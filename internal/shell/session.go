@@ -28,6 +28,8 @@ type Session struct {
 	busy  bool
 	ended bool
 
+	confined bool // the last command was
+
 	spare spare
 }
 

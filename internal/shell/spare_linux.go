@@ -15,12 +15,13 @@ type spare struct {
 	turn int // of the session when it was started
 }
 
-// prepare starts a spare shell, unless a command runs.
+// prepare starts a spare shell, unless a command runs; or the last one was confined, for the next is so too, most likely, and
+// what confines it is not known yet.
 func (s *Session) prepare() {
 	s.spare.mu.Lock()
 	defer s.spare.mu.Unlock()
 	s.mu.Lock()
-	at, turn, idle := s.at, s.turn, !s.busy && !s.ended
+	at, turn, idle := s.at, s.turn, !s.busy && !s.ended && !s.confined
 	s.mu.Unlock()
 	if !idle || s.spare.held != nil || !strings.HasSuffix(s.sh, "/bash") {
 		return
@@ -44,7 +45,7 @@ func (s *Session) prepared(o Options) *Held {
 		return nil
 	}
 	s.mu.Lock()
-	s.busy = true
+	s.busy, s.confined = true, o.Sandbox != nil
 	turn := s.turn
 	s.mu.Unlock()
 	s.spare.mu.Lock()
