@@ -95,7 +95,7 @@ func TestCommandsAreUndone(t *testing.T) {
 		}
 		return out
 	})
-	for seed := range 8 {
+	for seed := range roundTrips {
 		b.roundTrip(scripts.Example(seed), seed%2 == 1)
 	}
 }
