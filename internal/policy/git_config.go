@@ -59,6 +59,29 @@ func (g *grader) gitConfig() {
 	}
 }
 
+// otherRepositories looks for repositories of other programs, whose settings may name programs as well.
+func (g *grader) otherRepositories() {
+	if g.files == nil {
+		return
+	}
+	for _, d := range g.at.dirs {
+		at, err := g.resolve(d)
+		if err != nil { // gitConfig has said so
+			continue
+		}
+		for ; ; at = path.Dir(at) {
+			for _, name := range []string{".hg", ".bzr", ".svn", ".fslckout", "_FOSSIL_"} {
+				if g.there(path.Join(at, name)) {
+					g.add(Medium, RiskConfig)
+				}
+			}
+			if at == "." {
+				break
+			}
+		}
+	}
+}
+
 // gitHooks looks for hooks of the repository, which commands that change something run (githooks(5)).
 func (g *grader) gitHooks() {
 	if g.files == nil {

@@ -291,13 +291,22 @@ func TestRepositoryConfig(t *testing.T) {
 		"no index":  {files{".git/index": "x"}, policy.Medium},
 		"promisor":  {files{".git/config": "[remote \"o\"]\npromisor\n"}, policy.Medium},
 	} {
-		for _, command := range []string{"git status", "git diff", "git log -p -1"} {
+		for _, command := range []string{"git status", "git diff", "git log -p -1", "go list ./..."} {
 			if r := policy.Command(command, ".", c.tree); r.Grade != c.want {
 				t.Errorf("%s, %s: %s %v", name, command, r.Grade, r.Reasons)
 			}
 			if r := policy.Command(command, "sub", c.tree); r.Grade != c.want {
 				t.Errorf("%s, %s in a folder: %s", name, command, r.Grade)
 			}
+		}
+	}
+}
+
+// TestOtherRepositories: go asks whatever program a repository is of.
+func TestOtherRepositories(t *testing.T) {
+	for name, want := range map[string]policy.Grade{".hg/hgrc": policy.Medium, "_FOSSIL_": policy.Medium, "hg/hgrc": policy.Low} {
+		if r := policy.Command("go list ./...", "sub", files{name: ""}); r.Grade != want {
+			t.Errorf("%s: %s", name, r.Grade)
 		}
 	}
 }

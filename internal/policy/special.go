@@ -317,6 +317,10 @@ func (g *grader) golang(args []arg) {
 	switch sub {
 	case "version", "help", "doc", "env", "list":
 		if plain && args[0].how == exact {
+			if sub == "list" { // for what a build would be stamped with
+				g.gitConfig()
+				g.otherRepositories()
+			}
 			return
 		}
 	}
