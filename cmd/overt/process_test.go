@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -120,12 +121,10 @@ func (p *place) start(args ...string) *process {
 func (x *process) wait() ran {
 	x.t.Helper()
 	x.once.Do(func() {
-		late := time.AfterFunc(2*patience, func() {
-			x.t.Errorf("%s did not end; stderr:\n%s", x.Args, x.err)
-			x.Process.Kill()
-		})
-		defer late.Stop()
+		ended := make(chan struct{})
+		go x.watch(ended)
 		err := x.Wait()
+		close(ended)
 		var e *exec.ExitError
 		if err != nil && !errors.As(err, &e) {
 			x.t.Errorf("%s: %v", x.Args, err)
@@ -133,6 +132,41 @@ func (x *process) wait() ran {
 		x.ended = ran{x.out.String(), x.err.String(), x.ProcessState.ExitCode()}
 	})
 	return x.ended
+}
+
+// watch kills a process that does not get on: for twice the patience it writes nothing and hardly works. One that is only slow, as
+// on a machine with much else to do, may go on for ten times that.
+func (x *process) watch(ended <-chan struct{}) {
+	written, worked := 0, time.Duration(0)
+	for range 10 {
+		select {
+		case <-ended:
+			return
+		case <-time.After(2 * patience):
+		}
+		n, cpu := len(x.out.String())+len(x.err.String()), cpuOf(x.Process.Pid)
+		if n == written && cpu < worked+patience/40 {
+			break
+		}
+		written, worked = n, cpu
+	}
+	x.t.Errorf("%s did not end; stderr:\n%s", x.Args, x.err)
+	x.Process.Kill()
+}
+
+// cpuOf is the time that a process has worked, with the children that it has waited for; 0 where the system has no /proc
+// (proc_pid_stat(5): the 14th to 17th field, in hundredths of a second).
+func cpuOf(pid int) (sum time.Duration) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // from the 3rd on
+	for i := 11; i <= 14 && i < len(fields); i++ {
+		ticks, _ := strconv.ParseInt(fields[i], 10, 64)
+		sum += time.Duration(ticks) * 10 * time.Millisecond
+	}
+	return sum
 }
 
 // want fails the test unless the process ended with the status.
