@@ -184,14 +184,14 @@ func (h *Held) GoAt(ctx context.Context, tty *os.File, show func(string), whole 
 		_, _ = io.Copy(tty, h.master)
 	}()
 	r := h.let(show, whole)
-	o, err := h.await(ctx, r.ended, r.read)
+	o := h.await(ctx, r)
 	stopW.Close()
 	_ = h.master.SetWriteDeadline(time.Now()) // what was typed and not read may fill the terminal
 	<-typed
 	h.slave.Close()
 	_ = h.master.SetReadDeadline(time.Now().Add(drain))
 	<-shown
-	o = h.finish(o, r)
+	o, err = h.finish(o, r)
 	o.Took = time.Since(began)
 	return o, err
 }

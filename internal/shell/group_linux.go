@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // attributes puts the command in a session and group of its own, and lets the kernel end its leader when we die. In our
@@ -54,6 +56,12 @@ var bootID = sync.OnceValue(func() string {
 func identify(pid int, mark string) Group {
 	s, _ := readStat(strconv.Itoa(pid))
 	return Group{ID: pid, Start: s.start, Boot: bootID(), Mark: mark}
+}
+
+// waitEnd waits until a child has ended, and leaves it to be reaped.
+func waitEnd(pid int, _ func() error) {
+	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
 }
 
 // Self identifies this process, which is no group.

@@ -23,6 +23,9 @@ func members(group int) int {
 	return 1
 }
 
+// waitEnd reaps the child, too.
+func waitEnd(_ int, wait func() error) { _ = wait() }
+
 // Self identifies this process by its number only.
 func Self() Group { return Group{ID: os.Getpid()} }
 

@@ -11,15 +11,10 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
-
-// grace is how long a group may take to end by itself after SIGTERM.
-const grace = 200 * time.Millisecond
-
-// lookEvery is how often a command is looked at that takes longer; twice it must be found waiting.
-const lookEvery = time.Second
 
 // gate waits on descriptor 3 for the word to go; at its end (we died, or dropped the command) it runs nothing. It is one
 // line, so that the command's own lines are counted from 1, and the same shell then runs the command: another one would
@@ -263,8 +258,7 @@ func (h *Held) Go(ctx context.Context, show func(text string), whole io.Writer) 
 	h.used = true
 	began := time.Now()
 	r := h.let(show, whole)
-	o, err := h.await(ctx, r.ended, r.read)
-	o = h.finish(o, r)
+	o, err := h.finish(h.await(ctx, r), r)
 	o.Took = time.Since(began)
 	return o, err
 }
@@ -274,11 +268,12 @@ type running struct {
 	kept  *keeper
 	read  chan struct{} // closed once the output has been read
 	open  *bool         // of the collector; to be read after read is closed
-	ended chan error
+	ended chan struct{} // closed once the leader has ended
+	wait  func() error  // reaps it and says how it ended; until then no other group can have its number
 }
 
 func (h *Held) let(show func(string), whole io.Writer) running {
-	r := running{newKeeper(show, whole), make(chan struct{}), new(bool), make(chan error, 1)}
+	r := running{newKeeper(show, whole), make(chan struct{}), new(bool), make(chan struct{}), sync.OnceValue(h.cmd.Wait)}
 	go func() {
 		defer close(r.read)
 		*r.open = (&collector{out: h.out, to: r.kept}).all(h.cmd.Process.Pid, h.session != nil)
@@ -289,13 +284,16 @@ func (h *Held) let(show func(string), whole io.Writer) running {
 	}
 	_, _ = h.word.WriteString(word) // fails only if the gate was killed, and then its status says so
 	h.word.Close()
-	go func() { r.ended <- h.cmd.Wait() }()
+	go func() {
+		defer close(r.ended)
+		waitEnd(h.cmd.Process.Pid, r.wait)
+	}()
 	return r
 }
 
 // finish makes the outcome of a command whose leader has ended: its state is taken, and what is left of it is ended or
 // becomes a job.
-func (h *Held) finish(o Outcome, r running) Outcome {
+func (h *Held) finish(o Outcome, r running) (Outcome, error) {
 	forced := o.TimedOut || o.Cancelled || o.Waiting
 	if h.confined != "" { // what would go on could still do what is looked at only now
 		o.Left = endConfined(h.confined)
@@ -308,12 +306,13 @@ func (h *Held) finish(o Outcome, r running) Outcome {
 			o.Left += left
 		}
 	}
+	err := o.status(r.wait())
 	_ = h.out.SetReadDeadline(time.Now())
 	<-r.read
 	o.Open, o.Output = *r.open, r.kept.end()
 	if h.session == nil {
 		h.close()
-		return o
+		return o, err
 	}
 	lost := h.session.take(h.sheet.read(), h.frame, h.bash)
 	o.Lost, o.Large, o.Unkept = lost.all, lost.large, lost.unkept
@@ -321,10 +320,10 @@ func (h *Held) finish(o Outcome, r running) Outcome {
 	if !forced && h.hasHolders() {
 		o.Open = false
 		o.Job = h.session.adopt(h)
-		return o
+		return o, err
 	}
 	h.close()
-	return o
+	return o, err
 }
 
 // hasHolders tells whether something of the command goes on: it holds the pipe of the holders open, or is in the group.
@@ -341,72 +340,4 @@ func (h *Held) hasHolders() bool {
 			return syscall.Kill(-h.group.ID, 0) == nil && members(h.group.ID) > 0
 		}
 	}
-}
-
-// await waits for the leader's end, or ends the group.
-func (h *Held) await(ctx context.Context, ended <-chan error, read <-chan struct{}) (o Outcome, err error) {
-	limit := time.NewTimer(h.timeout)
-	defer limit.Stop()
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	asks := watch{group: h.group}
-wait:
-	for {
-		select {
-		case err = <-ended:
-			return o, o.status(err)
-		case <-limit.C:
-			o.TimedOut = true
-			break wait
-		case <-ctx.Done():
-			o.Cancelled = true
-			break wait
-		case <-look.C:
-			if h.master == nil && asks.waits() {
-				o.Waiting = true
-				break wait
-			}
-		}
-	}
-	group := -h.cmd.Process.Pid
-	_ = syscall.Kill(group, syscall.SIGTERM)
-	late := time.NewTimer(grace)
-	defer late.Stop()
-	// Once nobody holds the output, nobody is left who would use the rest of the time.
-	select {
-	case <-read:
-	case <-late.C:
-	}
-	_ = syscall.Kill(group, syscall.SIGKILL)
-	if h.master != nil { // what is root's can't be killed, but goes with its terminal
-		h.slave.Close()
-		h.master.Close()
-	}
-	return o, o.status(<-ended)
-}
-
-// status reads how the leader ended.
-func (o *Outcome) status(err error) error {
-	var exit *exec.ExitError
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &exit):
-		return fmt.Errorf("wait for the command: %v", err)
-	}
-	o.Exit = exit.ExitCode()
-	if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		o.Signal = ws.Signal().String()
-	}
-	return nil
-}
-
-// endLeft kills what is left of a group whose leader has ended, and says how many processes that were.
-func endLeft(id int) int {
-	if syscall.Kill(-id, 0) != nil {
-		return 0 // the usual case, without a look at every process
-	}
-	n := members(id)
-	_ = syscall.Kill(-id, syscall.SIGKILL)
-	return n
 }

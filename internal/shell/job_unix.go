@@ -27,11 +27,14 @@ func (h *Held) Background(ctx context.Context, moment time.Duration, show func(s
 	j.stop = stop
 	go func() {
 		defer stop()
-		o, err := h.await(stopped, r.ended, r.read)
-		if err != nil {
-			o.Exit = -1
+		o := h.await(stopped, r)
+		if h.confined != "" {
+			endConfined(h.confined)
 		}
 		endLeft(h.group.ID)
+		if o.status(r.wait()) != nil {
+			o.Exit = -1
+		}
 		endMarked(h.group)
 		_ = h.out.SetReadDeadline(time.Now())
 		<-r.read
