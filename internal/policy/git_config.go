@@ -37,77 +37,68 @@ func (g *grader) gitConfig() {
 		g.add(Medium, RiskConfig)
 		return
 	}
-	for _, d := range g.at.dirs {
-		if d == "?" || path.IsAbs(d) || strings.HasPrefix(d, "~") {
-			g.add(Medium, RiskReads)
-			continue
+	ok := g.upward(func(dir string) { // the repository may begin in any folder above
+		if g.bare(dir) || !g.repository(dir) {
+			g.add(Medium, RiskConfig)
 		}
-		at, err := g.resolve(d)
-		if err != nil {
-			g.add(Medium, RiskReads)
-			continue
-		}
-		for { // the repository may begin in any folder above
-			if g.bare(at) || !g.repository(at) {
-				g.add(Medium, RiskConfig)
-			}
-			if at == "." {
-				break
-			}
-			at = path.Dir(at)
-		}
+	})
+	if !ok {
+		g.add(Medium, RiskReads)
 	}
 }
 
 // otherRepositories looks for repositories of other programs, whose settings may name programs as well.
 func (g *grader) otherRepositories() {
-	if g.files == nil {
-		return
-	}
-	for _, d := range g.at.dirs {
-		at, err := g.resolve(d)
-		if err != nil { // gitConfig has said so
-			continue
+	g.upward(func(dir string) { // gitConfig has said where it can't be
+		if g.thereAny(dir, ".hg .bzr .svn .fslckout _FOSSIL_") {
+			g.add(Medium, RiskConfig)
 		}
-		for ; ; at = path.Dir(at) {
-			for _, name := range []string{".hg", ".bzr", ".svn", ".fslckout", "_FOSSIL_"} {
-				if g.there(path.Join(at, name)) {
-					g.add(Medium, RiskConfig)
-				}
-			}
-			if at == "." {
-				break
-			}
-		}
-	}
+	})
 }
 
 // gitHooks looks for hooks of the repository, which commands that change something run (githooks(5)).
 func (g *grader) gitHooks() {
+	g.upward(func(folder string) {
+		dir, ok := g.gitDir(folder)
+		if !ok || dir != "" && g.thereAny(path.Join(dir, "hooks"), "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge post-checkout "+
+			"pre-rebase post-rewrite applypatch-msg pre-applypatch post-applypatch pre-auto-gc post-index-change reference-transaction pre-push fsmonitor-watchman") {
+			g.add(Medium, RiskConfig)
+		}
+	})
+}
+
+// upward looks at each folder that the command may be in, and at those above it in the workspace; false: it may be elsewhere, or
+// nobody can tell.
+func (g *grader) upward(look func(dir string)) bool {
 	if g.files == nil {
-		return
+		return false
 	}
+	ok := true
 	for _, d := range g.at.dirs {
-		at, err := g.resolve(d)
-		if err != nil { // gitConfig has said so
+		if d == "?" || path.IsAbs(d) || strings.HasPrefix(d, "~") {
+			ok = false
 			continue
 		}
-		for {
-			dir, ok := g.gitDir(at)
-			for _, name := range []string{
-				"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "pre-merge-commit", "post-merge", "post-checkout", "pre-rebase", "post-rewrite",
-				"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-auto-gc", "post-index-change", "reference-transaction", "pre-push", "fsmonitor-watchman",
-			} {
-				if !ok || dir != "" && g.there(path.Join(dir, "hooks", name)) {
-					g.add(Medium, RiskConfig)
-				}
-			}
-			if at == "." {
-				break
-			}
+		at, err := g.resolve(d)
+		if err != nil {
+			ok = false
+			continue
+		}
+		for look(at); at != "."; look(at) {
 			at = path.Dir(at)
 		}
 	}
+	return ok
+}
+
+// thereAny tells whether a folder has one of some names.
+func (g *grader) thereAny(dir, names string) bool {
+	for name := range strings.FieldsSeq(names) {
+		if g.there(path.Join(dir, name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // there tells whether a path leads to something, or to what nobody can tell.

@@ -63,6 +63,7 @@ func (g *grader) run(args []arg) {
 		return
 	}
 	g.obeys(name)
+	g.replaced(name)
 	if g.wrapper(name, args) || g.interpreter(name, args) || g.special(name, args) {
 		return
 	}
