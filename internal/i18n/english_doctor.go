@@ -167,7 +167,7 @@ func englishDoctor() map[string]string {
 		"doctor.shell.next":    "install bash; it is looked for in /bin, /usr/bin and /usr/local/bin, and then /bin/sh is taken",
 		"doctor.sandbox":       "sandbox: commands that auto runs unasked are confined to the workspace, without network and secrets",
 		"doctor.sandbox.none":  "no sandbox, so auto asks before each command that does more than read: %s",
-		"doctor.sandbox.next":  "tasks work without it; on Linux 6.12 or newer it needs Landlock and user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)",
+		"doctor.sandbox.next":  "tasks work without it; on Linux 6.2 or newer it needs Landlock and user namespaces (sysctl user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns)",
 		"doctor.shell.late":    "the shell gave no answer in time",
 		"doctor.git":           "%s",
 		"doctor.git.none":      "git can't be run: %s",

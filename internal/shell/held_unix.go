@@ -39,7 +39,6 @@ type Held struct {
 	lasting          // of a command of a session
 
 	master, slave *os.File // of an elevated one: its terminal
-	confined      string   // of one in the sandbox: its user namespace
 }
 
 // lasting is what a command of a session has beside.
@@ -179,14 +178,6 @@ func (h *Held) launch(o Options, at remembered) error {
 	if h.sheet != nil {
 		h.sheet.started()
 	}
-	if o.Sandbox != nil {
-		var err error
-		if h.confined, err = confinedIn(h.cmd.Process.Pid); err != nil {
-			_ = h.cmd.Process.Kill()
-			_ = h.cmd.Wait()
-			return fmt.Errorf("the sandbox: %v", err)
-		}
-	}
 	h.group = identify(h.cmd.Process.Pid, mark)
 	return nil
 }
@@ -295,15 +286,12 @@ func (h *Held) let(show func(string), whole io.Writer) running {
 // becomes a job.
 func (h *Held) finish(o Outcome, r running) (Outcome, error) {
 	forced := o.TimedOut || o.Cancelled || o.Waiting
-	if h.confined != "" { // what would go on could still do what is looked at only now
-		o.Left = endConfined(h.confined)
-	}
 	if forced || h.session == nil {
 		left := endLeft(h.cmd.Process.Pid)
 		if forced {
 			endMarked(h.group)
 		} else {
-			o.Left += left
+			o.Left = left
 		}
 	}
 	err := o.status(r.wait())

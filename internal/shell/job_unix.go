@@ -28,9 +28,6 @@ func (h *Held) Background(ctx context.Context, moment time.Duration, show func(s
 	go func() {
 		defer stop()
 		o := h.await(stopped, r)
-		if h.confined != "" {
-			endConfined(h.confined)
-		}
 		endLeft(h.group.ID)
 		if o.status(r.wait()) != nil {
 			o.Exit = -1

@@ -9,10 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -22,13 +22,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The sandbox is made of four things, each for what the others cannot do.
+// The sandbox is made of five things, each for what the others cannot do.
 //
 //   - A mount namespace (mount_setattr(2), open_tree(2)): everything read-only, what may be written mounted over it, what
 //     may not be changed or read inside that mounted over it again. Landlock alone can't take away below what it grants.
 //   - Landlock (landlock(7)): the same for writing; and it forbids to mount, to trace and to signal outside, which the
 //     namespaces of a user would let the command undo or go around (/proc/PID/root).
 //   - A network namespace: a loopback interface, so that tests may listen, and nothing else.
+//   - A process namespace: nothing outside can be named, and all that the command has started ends when it does, whatever
+//     it has done to hide (pid_namespaces(7)).
 //   - A filter of system calls (seccomp(2)) for sockets that no namespace confines, those with names in the file system:
 //     whoever reaches the one of a container engine or of a key agent is out.
 //
@@ -44,8 +46,8 @@ var sandboxSupport = sync.OnceValue(func() error {
 	switch abi, err := landlocksys.LandlockGetABIVersion(); {
 	case err != nil || abi < 1:
 		return errors.New("the kernel has no Landlock, or it is switched off")
-	case abi < 6:
-		return fmt.Errorf("the kernel's Landlock keeps no signals from other processes (version %d; 6 came with Linux 6.12)", abi)
+	case abi < 3:
+		return fmt.Errorf("the kernel's Landlock does not know all kinds of writing (version %d; 3 came with Linux 6.2)", abi)
 	}
 	cmd := &exec.Cmd{Path: "/bin/true", Args: []string{"true"}, Env: []string{}, SysProcAttr: attributes()}
 	if err := (&Sandbox{}).confine(cmd); err != nil {
@@ -63,16 +65,23 @@ var sandboxSupport = sync.OnceValue(func() error {
 	return fmt.Errorf("a first try failed: %v", err)
 })
 
-// confine makes a command that is about to be started begin as this program in new namespaces, which becomes it.
+// confinement is what this program is told when it starts itself.
+type confinement struct {
+	*Sandbox
+	Files int // descriptors from 0 on that the command gets
+}
+
+// confine makes a command that is about to be started, with its descriptors, begin as this program in new namespaces, which starts it
+// there.
 func (s *Sandbox) confine(cmd *exec.Cmd) error {
-	spec, err := json.Marshal(s)
+	spec, err := json.Marshal(confinement{s, 3 + len(cmd.ExtraFiles)})
 	if err != nil {
 		return err
 	}
 	cmd.Args = append([]string{"overt", sandboxArg, string(spec), cmd.Path}, cmd.Args...)
 	cmd.Path = "/proc/self/exe"
 	a := cmd.SysProcAttr
-	a.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC
+	a.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS | syscall.CLONE_NEWNET | syscall.CLONE_NEWIPC | syscall.CLONE_NEWPID
 	// The one user is who it was. Others are nobody to it.
 	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	// What sets up the rest (for an overlay, its working folder), kept by who is not root until dropCapabilities.
@@ -82,7 +91,7 @@ func (s *Sandbox) confine(cmd *exec.Cmd) error {
 }
 
 // Reexec is called first of all by every program that confines commands. Where this program was started to become a
-// command in a sandbox it does that and returns only if it can't, with the reason for standard error; nothing was run then,
+// command in a sandbox it starts that, ends with it, and returns only if it can't, with the reason for standard error; nothing was run then,
 // and the program is to end with status 125. Else it does nothing and returns nil.
 func Reexec() error {
 	if len(os.Args) < 5 || os.Args[0] != "overt" || os.Args[1] != sandboxArg {
@@ -93,7 +102,7 @@ func Reexec() error {
 }
 
 func becomeConfined(spec, path string, argv []string) error {
-	var s Sandbox
+	var s confinement
 	if err := json.Unmarshal([]byte(spec), &s); err != nil {
 		return err
 	}
@@ -101,7 +110,7 @@ func becomeConfined(spec, path string, argv []string) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []func() error{s.mount, loopbackUp, dropCapabilities, s.landlock, filterCalls} {
+	for _, step := range []func() error{s.mount, ownProcesses, loopbackUp, dropCapabilities, s.landlock, filterCalls} {
 		if err := step(); err != nil {
 			return err
 		}
@@ -114,7 +123,35 @@ func becomeConfined(spec, path string, argv []string) error {
 	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGKILL), 0, 0, 0); err != nil {
 		return fmt.Errorf("prctl: %w", err)
 	}
-	return fmt.Errorf("%s: %w", path, syscall.Exec(path, argv, os.Environ()))
+	return s.run(path, argv)
+}
+
+// run starts the command and ends with it, with its status; 128 and its number for a signal, as shells have it. This process
+// is the first of its namespace: with it ends whatever is left there. So it hears no signal that is for the command, which
+// as the first one would not hear them itself (pid_namespaces(7)).
+func (s *confinement) run(path string, argv []string) error {
+	signal.Notify(make(chan os.Signal, 1))
+	files := make([]uintptr, s.Files)
+	for i := range files {
+		files[i] = uintptr(i)
+	}
+	child, err := syscall.ForkExec(path, argv, &syscall.ProcAttr{Env: os.Environ(), Files: files})
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for { // the first process is who orphans are left to
+		var ws syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &ws, 0, nil)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+		case err != nil:
+			return fmt.Errorf("wait: %w", err)
+		case pid == child && ws.Signaled():
+			os.Exit(128 + int(ws.Signal()))
+		case pid == child && ws.Exited():
+			os.Exit(ws.ExitStatus())
+		}
+	}
 }
 
 // layer is a path with the tree that is to be mounted there.
@@ -205,6 +242,16 @@ func (s *Sandbox) mount() error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EACCES) {
 			return fmt.Errorf("mount over %s: %w", l.path, err)
 		}
+	}
+	return nil
+}
+
+// ownProcesses shows the command its own processes under /proc, where the kernel lets a user mount that: in a container that
+// hides parts of it, it does not, and then Landlock keeps what is shown of others from being entered.
+func ownProcesses() error {
+	err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if err != nil && !errors.Is(err, unix.EPERM) {
+		return fmt.Errorf("mount /proc: %w", err)
 	}
 	return nil
 }
@@ -337,9 +384,13 @@ func (s *Sandbox) landlock() error {
 	for _, p := range s.Private {
 		rules = append(rules, landlock.RWDirs(p.Path).WithRefer().IgnoreIfMissing())
 	}
-	// All in one: a second set of rules would deny what the first grants between folders.
-	config := landlock.V6
-	config.HandledAccessNet = 0 // see the network namespace
+	// All in one: a second set of rules would deny what the first grants between folders. What version 6 adds, that no signal
+	// gets out, the process namespace does too.
+	config := landlock.V3
+	if abi, err := landlocksys.LandlockGetABIVersion(); err == nil && abi >= 6 {
+		config = landlock.V6
+		config.HandledAccessNet = 0 // see the network namespace
+	}
 	if err := config.Restrict(rules...); err != nil {
 		return fmt.Errorf("landlock: %w", err)
 	}
@@ -347,8 +398,7 @@ func (s *Sandbox) landlock() error {
 }
 
 // filterCalls lets no socket be made but those that the network namespace confines, and keeps the calls away that reach
-// sockets, keys or other processes in another way, and those that would lead into further namespaces: all that the command
-// starts stays in the one by which it is known ([endConfined]).
+// sockets, keys or other processes in another way, and those that would lead into further namespaces.
 //
 // The program is a classic BPF one over struct seccomp_data (seccomp(2)): number at 0, architecture at 4, the low halves of
 // the arguments from 16 on, 8 bytes each, on these little-endian machines.
@@ -406,40 +456,4 @@ func filterCalls() error {
 	// The limits of others: a limit on processor time ends them. Its own may be read and set.
 	call(unix.SYS_PRLIMIT64, load(first), when(unix.BPF_JEQ, 0, 1), result(allowed), load(third), when(unix.BPF_JEQ, 0, 1), result(allowed), result(refused))
 	return installFilter(append(p, result(allowed)))
-}
-
-// endConfined ends all that is left of a confined command, whatever it has done to hide: what it has started is in its user
-// namespace, from which nothing leads out. It says how many processes that were.
-func endConfined(namespace string) int {
-	ended := map[string]bool{}
-	for range maxLooks * maxLooks { // until a look finds none: what is just being started may be missed by one
-		pids, err := os.ReadDir("/proc")
-		if err != nil {
-			return len(ended)
-		}
-		found := false
-		for _, p := range pids {
-			pid, err := strconv.Atoi(p.Name())
-			if err != nil {
-				continue
-			}
-			if ns, err := os.Readlink("/proc/" + p.Name() + "/ns/user"); err != nil || ns != namespace {
-				continue
-			}
-			if s, ok := readStat(p.Name()); !ok || s.state == "Z" || s.state == "X" {
-				continue
-			}
-			_ = syscall.Kill(pid, syscall.SIGKILL)
-			ended[p.Name()], found = true, true
-		}
-		if !found {
-			break
-		}
-	}
-	return len(ended)
-}
-
-// confinedIn names the user namespace of a confined command that was just started.
-func confinedIn(pid int) (string, error) {
-	return os.Readlink("/proc/" + strconv.Itoa(pid) + "/ns/user")
 }

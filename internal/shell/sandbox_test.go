@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestMain(m *testing.M) {
@@ -189,6 +190,7 @@ func TestSandboxForbids(t *testing.T) {
 		pid("renice 5 PID"),
 		pid("ionice -c 3 -p PID"),
 		"unshare -U true",
+		pid("test -e /proc/PID"),
 		`python3 -c 'import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"x", "dgram")'`,
 		"sudo -n true",
 	} {
@@ -237,28 +239,46 @@ func TestSandboxOfOthers(t *testing.T) {
 // Whatever a command does to go on, it ends with its leader: nothing is done behind the look at what it has made.
 func TestSandboxEnds(t *testing.T) {
 	c := newConfined(t)
+	token := fmt.Sprintf("1%d.5", os.Getpid()) // that no other process has
 	for _, command := range []string{
-		"sleep 1357.9 &",
-		"setsid sleep 1357.9 >/dev/null 2>&1 &",
-		"env -i setsid sh -c 'sleep 1357.9' >/dev/null 2>&1 & sleep 0.1",
+		"sleep TOKEN &",
+		"setsid sleep TOKEN >/dev/null 2>&1 &",
+		"env -i setsid sh -c 'sleep TOKEN' >/dev/null 2>&1 & sleep 0.1",
 		`python3 -c '
-import os, time
+import os
 if os.fork(): os._exit(0)
 os.setsid()
 if os.fork(): os._exit(0)
-os.closerange(0, 357); os.environ.clear()
+os.closerange(0, 357); "TOKEN"; os.environ.clear()
 for i in range(100000):
     if os.fork(): os._exit(0)
-    time.sleep(0.01)
 '`,
 	} {
+		command = strings.ReplaceAll(command, "TOKEN", token)
 		o := c.run(t, command)
-		if o.Exit != 0 || o.Left == 0 {
-			t.Errorf("%s: exit %d, %d ended, output %q", command, o.Exit, o.Left, o.Head)
+		if o.Exit != 0 {
+			t.Errorf("%s: exit %d, output %q", command, o.Exit, o.Head)
 		}
-		if out, err := exec.Command("pgrep", "-f", "sleep 1357\\.9|closerange.0, 357").CombinedOutput(); err == nil {
+		if out, err := exec.Command("pgrep", "-f", token).CombinedOutput(); err == nil {
 			t.Errorf("%s: it goes on: %s", command, out)
 		}
+	}
+}
+
+// A time limit ends all of it, too.
+func TestSandboxTimeout(t *testing.T) {
+	c := newConfined(t)
+	token := fmt.Sprintf("2%d.5", os.Getpid())
+	h, err := Start(Options{Command: "setsid sleep " + token + " & sleep " + token + "; echo late", Dir: c.root, Env: Environ(os.Environ()), Sandbox: c.box, Timeout: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := h.Go(context.Background(), nil, nil)
+	if err != nil || !o.TimedOut || strings.Contains(o.Head, "late") {
+		t.Errorf("%+v, %v", o, err)
+	}
+	if out, err := exec.Command("pgrep", "-f", token).CombinedOutput(); err == nil {
+		t.Errorf("it goes on: %s", out)
 	}
 }
 
