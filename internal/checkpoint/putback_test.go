@@ -111,3 +111,27 @@ func TestPutBackAmongMany(t *testing.T) {
 		}
 	}
 }
+
+// TestCouldNotBePutBack: what is watched and was not kept is named, also by who goes on after a crash.
+func TestCouldNotBePutBack(t *testing.T) {
+	o := below("keep")
+	o.File = 10
+	b := newBench(t, o)
+	b.confined = true
+	b.write("keep/large", strings.Repeat("x", 20))
+	id := b.begin()
+	b.write("keep/large", strings.Repeat("y", 21))
+	if back, left, err := b.k.PutBack(context.Background(), id); err != nil || len(back) != 0 || !slices.Equal(left, []string{"keep/large"}) {
+		t.Errorf("%q, %q, %v", back, left, err)
+	}
+	b.reopen(o)
+	if err := b.k.Recover(context.Background(), b.store); err != nil {
+		t.Fatal(err)
+	}
+	closed := b.closed()
+	if len(closed) != 1 || !slices.ContainsFunc(closed[0].LeftOut, func(u event.Uncovered) bool {
+		return u.What == event.UncoveredPlanted && u.N == 1 && u.Paths[0] == "keep/large"
+	}) {
+		t.Errorf("%+v", closed)
+	}
+}

@@ -38,7 +38,7 @@ func (k *Keeper) Recover(ctx context.Context, log event.Log) error {
 func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoint) error {
 	var taken *event.CheckpointTaken
 	var undo *event.UndoStarted
-	told := false
+	ended := false
 	for f, err := range log.Read(ctx, event.Path{Task: c.Task, Facts: true}) {
 		if err != nil {
 			return err
@@ -52,11 +52,11 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 		case event.UndoStarted:
 			undo = &p
 		case event.CheckpointClosed:
-			told = true
+			ended = true
 		}
 	}
 	switch {
-	case told:
+	case ended:
 		return nil
 	case taken == nil: // nothing has happened under it
 		return k.files.Drop(ctx, c.ID)
@@ -65,11 +65,12 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 	if err := json.Unmarshal([]byte(c.Covers), &paths); err != nil {
 		return err
 	}
-	var back []string
+	var back, left []string
 	var found *survey
+	var lost []uncovered
 	if c.Confined && !c.Closed {
 		var err error
-		if back, _, found, err = k.putBack(ctx, c.ID, paths); err != nil {
+		if back, left, found, err = k.putBack(ctx, c.ID, paths); err != nil {
 			return err
 		}
 	}
@@ -77,6 +78,10 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 	if err != nil {
 		return err
 	}
+	for _, at := range left {
+		lost = add(lost, event.UncoveredPlanted, at)
+	}
+	closed.LeftOut = append(closed.LeftOut, told(lost)...)
 	closed.Call, closed.PutBack = taken.Call, recordedAll(back[:min(len(back), maxNoted)])
 	drafts := []event.Draft{{Subject: c.ID, Data: bounded(closed)}}
 	if undo != nil {

@@ -403,7 +403,8 @@ type CheckpointTaken struct {
 
 // Uncovered is something that undo can't take back: home (of the workspace nothing is kept, since it holds a home folder),
 // many (nor here, since it has too many files), large, total (files that are too large, alone and in all), unreadable,
-// special (pipes, sockets, devices), mount (other file systems), deep, git-objects.
+// special (pipes, sockets, devices), mount (other file systems), deep, git-objects, planted (paths that others run or obey, that a
+// command in the sandbox has changed, and that could not be put back).
 type Uncovered struct {
 	What  string   `json:"what"`
 	N     int      `json:"n,omitempty"`
@@ -415,6 +416,9 @@ const (
 	UncoveredHome = "home"
 	UncoveredMany = "many"
 )
+
+// UncoveredPlanted is what an [Uncovered] is of a confined command that changed what it may not.
+const UncoveredPlanted = "planted"
 
 // Whole tells whether it says that nothing of the workspace is kept.
 func (u Uncovered) Whole() bool { return u.What == UncoveredHome || u.What == UncoveredMany }

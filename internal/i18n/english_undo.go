@@ -63,6 +63,8 @@ func englishUndo() map[string]string {
 		"undo.lacks.deep.one":        "1 folder that lies too deep",
 		"undo.lacks.git-objects":     "Git's objects",
 		"undo.lacks.git-objects.one": "Git's objects",
+		"undo.lacks.planted":         "%d paths that others run or obey, which could not be put back; look at them",
+		"undo.lacks.planted.one":     "1 path that others run or obey, which could not be put back; look at it",
 		"undo.lacks.forgotten":       "%d files that were forgotten",
 		"undo.lacks.forgotten.one":   "1 file that was forgotten",
 

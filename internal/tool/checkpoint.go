@@ -105,13 +105,16 @@ func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 	if j.checkpoint == "" {
 		return nil
 	}
-	back := b.putBack(ctx, j, r)
+	back, left := b.putBack(ctx, j, r)
 	closed, err := b.Checkpoints.After(context.WithoutCancel(ctx), j.checkpoint)
 	if err != nil {
 		b.fail(err) // the outcome is recorded all the same; the checkpoint is closed with the next start
 		return nil
 	}
-	closed.Call, closed.PutBack = j.call.ID, back
+	closed.Call, closed.PutBack = j.call.ID, back[:min(len(back), maxNamed)]
+	if len(left) > 0 {
+		closed.LeftOut = append(closed.LeftOut, event.Uncovered{What: event.UncoveredPlanted, N: len(left), Paths: left[:min(len(left), maxNamed)]})
+	}
 	r.Facts = slices.DeleteFunc(slices.Clone(r.Facts), func(p event.Payload) bool {
 		f, ok := p.(event.FileChanged)
 		if !ok {
@@ -129,14 +132,14 @@ func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 
 // putBack puts back what a confined command has made of what others run or obey later: where it did not exist the sandbox
 // could not keep it from being made. Nobody was asked about it.
-func (b *batch) putBack(ctx context.Context, j *job, r *Result) []string {
+func (b *batch) putBack(ctx context.Context, j *job, r *Result) (back, left []string) {
 	if !j.decision.Confined {
-		return nil
+		return nil, nil
 	}
 	back, left, err := b.Checkpoints.PutBack(context.WithoutCancel(ctx), j.checkpoint)
 	if err != nil {
 		b.fail(err)
-		return nil
+		return nil, nil
 	}
 	if len(back) > 0 {
 		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[the sandbox put back as it was, since others run or obey it later: " + few(back) + ". unconfined: true asks the person]"
@@ -144,7 +147,7 @@ func (b *batch) putBack(ctx context.Context, j *job, r *Result) []string {
 	if len(left) > 0 {
 		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[this could not be put back as it was, though others run or obey it later; tell the person: " + few(left) + "]"
 	}
-	return back[:min(len(back), maxNamed)]
+	return back, left
 }
 
 // maxNamed bounds how many paths a result names.
