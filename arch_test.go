@@ -68,7 +68,7 @@ var owners = map[string][]string{
 	"github.com/spf13/cobra": {"internal/cli"},
 	"github.com/spf13/pflag": {"internal/cli"},
 	"html/template":          {},
-	"os/signal":              {"internal/cli"},
+	"os/signal":              {"internal/cli", "internal/shell"},
 	"crypto/rand":            {"internal/app", "internal/shell"},
 	"math/rand":              {},
 	"math/rand/v2":           {"internal/app", "bench"},

@@ -171,7 +171,7 @@ func (b *batch) undone(j *job, q *event.QuestionAsked) {
 	for i := range q.Found {
 		q.Found[i].Reversible = q.Found[i].Reversible && q.Undo
 	}
-	if j.prepared.Paths == nil {
+	if _, command := j.prepared.Action.Graded(); command {
 		for _, what := range []string{"outside", "network", "processes"} {
 			q.Uncovered = append(q.Uncovered, event.Uncovered{What: what})
 		}
