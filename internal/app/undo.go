@@ -38,7 +38,7 @@ func room(max int64, ephemeral bool) int64 {
 	case max == 0:
 		return math.MaxInt64
 	}
-	return max / 2 // the other half is for what was
+	return max - max/2 // the other half is for what was
 }
 
 // ephemeralFiles bounds, in bytes, what a run that leaves nothing behind keeps of the files that are there.

@@ -14,6 +14,7 @@ func TestRoom(t *testing.T) {
 		want      int64
 	}{
 		{1 << 30, false, 512 << 20},
+		{1, false, 1},
 		{0, false, math.MaxInt64},
 		{0, true, 64 << 20},
 		{1 << 40, true, 64 << 20},
