@@ -15,27 +15,27 @@ const (
 // The state is written when the shell ends, whatever ends it, by the text of __overt_e, the first thing in the trap on EXIT.
 // The function named trap puts it before what the command itself sets there. Both are short, and what they do stands in
 // variables, so that a list of functions shows little that is not the command's. In POSIX mode, which an assignment
-// switches on, no function stands before eval and unset: so no function of the command's is in the way. Reading BASH_ALIASES
-// fills it. What frames the state, a random word, arrives only with the word to go. The descriptors of the gate are
+// switches on, no function stands before unset: so no function of the command's is in the way. Nor is an alias: what could
+// be one is escaped, or read once there are none. Reading BASH_ALIASES fills it. What frames the state, a random word, arrives only with the word to go. The descriptors of the gate are
 // closed for the command by redirecting the eval that it is in: exec may be a function, and what it does by way of builtin is taken back at once.
 const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashHolders + `>&6 6>&- 189<&3 3<&- 190<&4 4<&-; (( $# )) || exec 191<&7 7<&-; ` +
 	`__overt_e='__overt_end() { __overt_a=${#BASH_ALIASES[@]}; ` +
-	`\unset -f builtin; \unset POSIXLY_CORRECT; builtin set +eux; ` +
+	`builtin set +eux; ` +
 	`{ builtin printf "%s\\0" "$__overt_w" "$__overt_o" "$__overt_b"; builtin umask; builtin printf "\\0"; builtin pwd -P; builtin printf "\\0"; ` +
 	`(( $# )) && builtin printf " %q" "$@"; builtin printf "\\0"; builtin declare -p; builtin printf "\\0"; ` +
 	`builtin unset -f __overt_end trap; builtin declare -fp; builtin printf "\\0%s\\0" "$__overt_w"; } >&` + bashSheet + `; return "$__overt_s"; }; ` +
 	`\__overt_end "$@"'; ` +
-	`__overt_t='{ __overt_s=$? __overt_o=$SHELLOPTS __overt_b=$BASHOPTS; POSIXLY_CORRECT=1; \eval "$__overt_e"; } 2>/dev/null'; ` +
-	`__overt_f='if [[ $# == 0 || $1 == -p* ]]; then local __overt_x=$(builtin trap "$@"); __overt_x=${__overt_x/"trap -- '\''$__overt_t'\'' EXIT"}; ` +
-	`__overt_x=${__overt_x/"$__overt_t"$'\''\n'\''}; [[ -z $__overt_x ]] || builtin printf "%s\n" "${__overt_x#$'\''\n'\''}"; return 0; fi; ` +
-	`builtin trap "$@" || return; (( BASH_SUBSHELL )) && return 0; [[ $1 == -- ]] && shift; [[ $# == 0 || $1 == -[lP]* ]] && return 0; ` +
-	`local __overt_x=$1 __overt_y; [[ $# == 1 || $1 == - || $1 == [0-9]* ]] && __overt_x=; ` +
-	`for __overt_y; do case $__overt_y in 0|[Ee][Xx][Ii][Tt]|[Ss][Ii][Gg][Ee][Xx][Ii][Tt]) builtin trap -- "$__overt_t"$'\''\n'\''"$__overt_x" EXIT;; esac; done; return 0'; ` +
+	`__overt_t='{ __overt_s=$? __overt_o=$SHELLOPTS __overt_b=$BASHOPTS; POSIXLY_CORRECT=1; \unset -f builtin; \unset POSIXLY_CORRECT; \builtin shopt -u expand_aliases; \builtin eval "$__overt_e"; } 2>/dev/null'; ` +
+	`__overt_f='if [[ $# == 0 || $1 == -p* ]]; then \local __overt_x; __overt_x=$(\builtin trap "$@"); __overt_x=${__overt_x/"trap -- '\''$__overt_t'\'' EXIT"}; ` +
+	`__overt_x=${__overt_x/"$__overt_t"$'\''\n'\''}; [[ -z $__overt_x ]] || \builtin printf "%s\n" "${__overt_x#$'\''\n'\''}"; \return 0; fi; ` +
+	`\builtin trap "$@" || \return; (( BASH_SUBSHELL )) && \return 0; [[ $1 == -- ]] && \shift; [[ $# == 0 || $1 == -[lP]* ]] && \return 0; ` +
+	`\local __overt_x __overt_y; __overt_x=$1; [[ $# == 1 || $1 == - || $1 == [0-9]* ]] && __overt_x=; ` +
+	`for __overt_y; do case $__overt_y in 0|[Ee][Xx][Ii][Tt]|[Ss][Ii][Gg][Ee][Xx][Ii][Tt]) \builtin trap -- "$__overt_t"$'\''\n'\''"$__overt_x" EXIT;; esac; done; \return 0'; ` +
 	`trap() { builtin eval "$__overt_f"; }; ` +
 	`builtin trap "$__overt_t" EXIT; __overt_l='set --;'; builtin . /dev/fd/190 2>/dev/null; ` +
 	`builtin read -r __overt_x __overt_w __overt_y <&189 && [[ $__overt_x == go ]] || builtin exit 125; ` +
 	`(( $# )) && __overt_c=$1 || builtin mapfile -d '' -t -u 191 __overt_c; ` +
-	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin eval "builtin unset __overt_x __overt_y __overt_c;$__overt_l$__overt_c" 189<&- 190<&- 191<&-`
+	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin eval "\\builtin unset __overt_x __overt_y __overt_c;$__overt_l$__overt_c" 189<&- 190<&- 191<&-`
 
 // lastingSh is the same for a plain sh, where functions can't be read, and a trap of the command's own takes the place of
 // ours; then the state is written only where the command gets to its end.

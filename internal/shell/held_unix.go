@@ -153,7 +153,7 @@ func (h *Held) launch(o Options, at remembered) error {
 		if h.sheet, err = newSheet(mark); err != nil {
 			return err
 		}
-		restore, err := letter(at.restore)
+		restore, err := letter(at.restore + at.aliases)
 		if err != nil {
 			return err
 		}

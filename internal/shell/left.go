@@ -62,9 +62,11 @@ func (s *Session) take(left []byte, word string, bash bool) loss {
 	b.bound(part, atArguments, "the arguments of set")
 	b.line("umask " + strings.TrimSpace(part[atUmask]))
 	if bash {
+		b.set = `\builtin set `
 		b.bound(part, atFunctions, "functions")
 		b.bash(part)
 	} else {
+		b.set = `\set `
 		b.sh(part)
 	}
 	b.environment(s.base)
@@ -116,7 +118,8 @@ const unlike = "attributes"
 type builder struct {
 	*remembered
 	script strings.Builder
-	size   int // of env
+	size   int    // of env
+	set    string // the command of that name, as neither a function nor an alias stands before it
 	unkept []string
 }
 
@@ -165,7 +168,7 @@ func (b *builder) bash(part []string) {
 		}
 		if d.name == "IFS" { // the gate itself reads words
 			b.Vars["IFS"], _ = unquote(d.value)
-			b.late += line + ";"
+			b.late += `\builtin ` + line + ";"
 			continue
 		}
 		b.variable(d, d.flags == "x", line)
@@ -173,6 +176,10 @@ func (b *builder) bash(part []string) {
 	on := strings.Split(part[atShopts], ":")
 	shopt := difference(on, "checkwinsize cmdhist complete_fullquote extquote force_fignore globasciiranges globskipdots hostcomplete interactive_comments patsub_replacement progcomp promptvars sourcepath", "-s ", "-u ")
 	for _, o := range shopt {
+		if o == "-s expand_aliases" {
+			b.aliases = "shopt " + o + "\n"
+			continue
+		}
 		b.line("shopt " + o)
 	}
 	set := difference(strings.Split(part[atOptions], ":"), "braceexpand hashall interactive-comments", "-o ", "+o ")
@@ -180,7 +187,7 @@ func (b *builder) bash(part []string) {
 	if !slices.Contains(on, "expand_aliases") {
 		b.Aliases = nil
 	}
-	b.late = "set --" + part[atArguments] + ";" + b.late
+	b.late = b.set + "--" + part[atArguments] + ";" + b.late
 	b.line("__overt_l=" + quote(b.late))
 	b.Functions = part[atFunctions]
 	b.script.WriteString(b.Functions)
@@ -194,9 +201,9 @@ func (b *builder) options(shopt, set []string) {
 		case "noexec":
 			continue
 		case "xtrace", "verbose", "posix":
-			last += "set " + o + ";"
+			last += b.set + o + ";"
 		default:
-			b.late += "set " + o + ";"
+			b.late += b.set + o + ";"
 		}
 	}
 	b.late += last
@@ -262,7 +269,7 @@ func (b *builder) sh(part []string) {
 		}
 	}
 	b.options(nil, difference(on, "", "-o ", "+o "))
-	b.late = "set --;" + b.late
+	b.late = b.set + "--;" + b.late
 	b.line("__overt_l=" + quote(b.late))
 }
 

@@ -39,6 +39,7 @@ type remembered struct {
 	dir     string
 	env     []string // as execve takes it
 	restore string   // commands that restore what is not in env
+	aliases string   // the last of them, so that no alias is put into functions, which have had theirs
 	late    string   // what has to stand before the command itself
 }
 

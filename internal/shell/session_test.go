@@ -69,6 +69,11 @@ func TestLasting(t *testing.T) {
 		{"PATH", "PATH=", 0, "echo ok; ls 2>/dev/null || echo none", "ok\nnone\n"},
 		{"IFS", "IFS=:", 0, `a=1:2; printf '<%s>' $a`, "<1><2>"},
 		{"aliases", "shopt -s expand_aliases; alias hi='echo hello'", 0, "hi you", "hello you\n"},
+		{
+			"aliases named like builtins", "shopt -s expand_aliases; alias return=echo builtin=echo local=echo unset=echo eval=echo declare=echo shift=echo printf=echo set=echo", 0,
+			"trap 'echo b' EXIT; x=1; trap -p; trap", "trap -- 'echo b' EXIT\ntrap -- 'echo b' EXIT\nb\n",
+		},
+		{"an alias in a function", "n() { echo $#; }; shopt -s expand_aliases; alias n='n 1'\nf() { n; }", 0, "f; n", "1\n1\n"},
 		{"umask", "umask 027", 0, "umask", "0027\n"},
 		{"arguments", "set -- 'a b' c", 0, `echo $# "$1"`, "2 a b\n"},
 		{"a trap of its own", "trap 'echo bye $?' EXIT; z=5; exit 4", 4, "echo $z; trap; trap 'echo b' EXIT; trap -p EXIT", "5\ntrap -- 'echo b' EXIT\nb\n"},
