@@ -261,8 +261,15 @@ func TestUnreadRestore(t *testing.T) {
 	text := "how far a restore came can't be read from " + path + " (it is not as a restore writes it)"
 	const next = "move that file away, then restore a backup: overt db restore BACKUP (overt db status lists them)"
 	for _, args := range [][]string{
-		{"task", "list"}, {"trace"}, {"db", "check"}, {"db", "restore"}, {"db", "restore", "x"}, {"db", "backup"}, {"db", "prune", "--aside"},
-		{"-u", "http://127.0.0.1:1/v1", "-m", "x", "hi"}, {"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"},
+		{"task", "list"},
+		{"trace"},
+		{"db", "check"},
+		{"db", "restore"},
+		{"db", "restore", "x"},
+		{"db", "backup"},
+		{"db", "prune", "--aside"},
+		{"-u", "http://127.0.0.1:1/v1", "-m", "x", "hi"},
+		{"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"},
 	} {
 		if args[len(args)-1] == "x" && args[0] == "db" {
 			list, err := filepath.Glob(filepath.Join(dir, "backups", "*"))

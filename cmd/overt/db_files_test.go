@@ -193,7 +193,11 @@ func TestFactsOfAnotherWorkspace(t *testing.T) {
 	}
 	change(t, path, func([]byte) []byte { return data })
 	for _, args := range [][]string{
-		{"task", "list"}, {"-u", "http://127.0.0.1:1/v1", "-m", "x", "hi"}, {"db", "check"}, {"db", "check", "--rebuild"}, {"db", "backup"},
+		{"task", "list"},
+		{"-u", "http://127.0.0.1:1/v1", "-m", "x", "hi"},
+		{"db", "check"},
+		{"db", "check", "--rebuild"},
+		{"db", "backup"},
 		{"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"},
 	} {
 		r := p.run(args...).want(t, 1)

@@ -45,8 +45,8 @@ func TestRepositoryIsCovered(t *testing.T) {
 	b.sh("git init -q . && git add -A && git commit -qm one")
 	status := func() string { return b.sh("git log --format=%s --all; git status --short; git branch --show-current") }
 	b.write("a", "two")
-	before, said := b.snapshot(), status()
-	before = b.snapshot() // git has looked at its index
+	said := status()
+	before := b.snapshot() // git has looked at its index
 	b.change("git checkout -qb other && git commit -qam two && git tag v1")
 	b.change("git reset -q --hard HEAD~1")
 	b.undo(checkpoint.Wish{Turn: true}, false)
