@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"overt/internal/event"
 	"overt/internal/llm"
@@ -80,17 +81,31 @@ func (b *budget) observe(f event.Fact) {
 	}
 }
 
-// files refuses a call that would change one file more than the limit. Calls are prepared while no other one runs.
+// files refuses a call that would change more files than the limit leaves. Calls are prepared while no other one runs.
 func (b *budget) files(p *tool.Prepared) *tool.Refusal {
-	if b.Files == 0 || len(b.changed) < b.Files {
+	effects := p.Action.Effects
+	if b.Files == 0 || len(effects) == 0 || effects[0].Kind != "write" {
 		return nil
 	}
-	effects := p.Action.Effects // the first names the file, another a link to it
-	if len(effects) == 0 || effects[0].Kind != "write" || b.changed[effects[0].Target] {
+	names := p.Paths
+	if names == nil {
+		names = []string{effects[0].Target}
+	}
+	var more []string
+	for _, path := range names {
+		if !b.changed[path] {
+			more = append(more, path)
+		}
+	}
+	if len(more) == 0 || len(b.changed)+len(more) <= b.Files {
 		return nil
 	}
-	b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %s was reached; %s was not changed", count(b.Files, "changed file"), effects[0].Target)}
-	return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %s and has done so; nothing was changed", count(b.Files, "file"))}
+	left := b.Files - len(b.changed)
+	b.over = &failure{code: "limit.files", detail: fmt.Sprintf("the limit of %s was reached; not changed: %s", count(b.Files, "changed file"), strings.Join(more, ", "))}
+	if left <= 0 {
+		return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %s and has done so; nothing was changed", count(b.Files, "file"))}
+	}
+	return &tool.Refusal{Code: "limit.files", Text: fmt.Sprintf("this run may change %s more, and this would change %d; nothing was changed", count(left, "file"), len(more))}
 }
 
 // count says how many of something there are.

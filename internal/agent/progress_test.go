@@ -117,7 +117,7 @@ func TestFileLimit(t *testing.T) {
 	}}}
 	out := s.turn(t, context.Background())
 	p, ok := out.Fact.Data.(event.RunFailed)
-	if !ok || p.Code != "limit.files" || s.write.Load() != 2 || s.read.Load() != 1 || !strings.Contains(p.Detail, "y was not changed") {
+	if !ok || p.Code != "limit.files" || s.write.Load() != 2 || s.read.Load() != 1 || !strings.Contains(p.Detail, "not changed: y") {
 		t.Errorf("%d writes: %+v", s.write.Load(), out.Fact.Data)
 	}
 	if want := []string{"ok ", "ok ", "error limit.files", "ok "}; !slices.Equal(s.outcomes(t), want) {

@@ -169,3 +169,19 @@ func exists(root, glob string) bool {
 	found, err := filepath.Glob(filepath.Join(root, glob))
 	return err == nil && len(found) > 0
 }
+
+// TestKilledWriteIsCleared: what a file tool that was killed has written beside its place goes when its checkpoint is closed.
+func TestKilledWriteIsCleared(t *testing.T) {
+	b := newBench(t, checkpoint.Options{})
+	b.write("d/a", "one")
+	b.begin("d/a")
+	b.write("d/.a.overt-12345-0.tmp", "half")
+	b.write("d/.a.overt-x-0.tmp", "a person's")
+	b.reopen(checkpoint.Options{})
+	if err := b.k.Recover(context.Background(), b.store); err != nil {
+		t.Fatal(err)
+	}
+	if exists(b.root, "d/.a.overt-12345-0.tmp") || !exists(b.root, "d/.a.overt-x-0.tmp") {
+		t.Error("the wrong one is gone, or none")
+	}
+}

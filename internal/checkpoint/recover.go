@@ -116,7 +116,7 @@ func (k *Keeper) closeLeft(ctx context.Context, c store.FileCheckpoint, paths []
 	return out, nil
 }
 
-// removeTemps removes what an undo that died has written beside its place.
+// removeTemps removes what an undo or a file tool that died has written beside its place.
 func (k *Keeper) removeTemps(ctx context.Context, list []store.FileCheckpoint) error {
 	if len(list) == 0 || !k.Whole() {
 		return nil

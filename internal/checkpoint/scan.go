@@ -114,7 +114,7 @@ func (s *scanner) folder(d dir, at string, depth int) {
 		if at != "." {
 			p = at + "/" + name
 		}
-		if strings.HasPrefix(name, tempPrefix) {
+		if strings.HasPrefix(name, tempPrefix) || written(name) {
 			s.note(func() { s.temps = append(s.temps, p) })
 			continue
 		}
@@ -242,6 +242,18 @@ func (s *scanner) fail(err error) {
 }
 
 func (s *scanner) stopped() bool { return s.stop.Load() || s.ctx.Err() != nil }
+
+// written tells whether a name is that of a content on its way to its place, as package workspace gives it: .NAME.overt-PID-N.tmp.
+// One that is still there when a workspace is looked at was left by a process that was killed.
+func written(name string) bool {
+	rest, ok := strings.CutSuffix(name, ".tmp")
+	i := strings.LastIndex(rest, ".overt-")
+	if !ok || i < 1 || name[0] != '.' {
+		return false
+	}
+	pid, n, ok := strings.Cut(rest[i+len(".overt-"):], "-")
+	return ok && pid != "" && n != "" && strings.Trim(pid+n, "0123456789") == ""
+}
 
 // objectStore tells whether a folder is one of Git's, whose objects lie in it.
 func objectStore(names []string) bool {
