@@ -77,7 +77,7 @@ func (p *program) risk(ctx context.Context, command string, asJSON bool) error {
 	if strings.TrimSpace(command) == "" {
 		return usageError{errors.New(p.say.Say("risk.empty"))}
 	}
-	list, confine, err := p.rules(ctx)
+	list, sandbox, err := p.rules(ctx)
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,7 @@ func (p *program) risk(ctx context.Context, command string, asJSON bool) error {
 	action := policy.Action{
 		Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: policy.InDir(dir, command)}}, Risk: &risk,
 	}
+	confine := sandbox && risk.Grade != policy.High && shell.SandboxSupport() == nil // looked for only where it counts
 	out := shownRisk{Grade: risk.Grade, Effects: []shownEffect{}, Reasons: append([]string{}, risk.Reasons...), Unasked: map[policy.Profile]bool{}}
 	for _, profile := range []policy.Profile{policy.Plan, policy.AskFirst, policy.Auto, policy.Full} {
 		d := policy.Decide(policy.Rules{Profile: profile, List: list, Sandbox: profile == policy.Auto && confine}, action)
@@ -107,9 +108,9 @@ func (p *program) risk(ctx context.Context, command string, asJSON bool) error {
 	return p.writeRisk(out)
 }
 
-// rules are those in force, also the permissions for the workspace and the person, and whether commands can be confined. Where there is no model server to go to, they hold all
+// rules are those in force, also the permissions for the workspace and the person, and whether commands are to be confined where they can. Where there is no model server to go to, they hold all
 // the same.
-func (p *program) rules(ctx context.Context) (list []policy.Rule, confine bool, err error) {
+func (p *program) rules(ctx context.Context) (list []policy.Rule, sandbox bool, err error) {
 	c, err := p.resolved()
 	if err != nil && !p.onlyEndpoint(c, err) {
 		return nil, false, err
@@ -122,7 +123,7 @@ func (p *program) rules(ctx context.Context) (list []policy.Rule, confine bool, 
 		return nil, false, err
 	}
 	kept, err := app.SavedRules(ctx, app.Options{Config: c, Root: root, State: state, Env: p.Environ, Version: p.Version, Client: "cli"})
-	return append(list, kept...), c.Sandbox && shell.SandboxSupport() == nil, err
+	return append(list, kept...), c.Sandbox, err
 }
 
 // onlyEndpoint tells whether nothing is wrong with the settings but that there is no model server to go to.
