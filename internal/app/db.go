@@ -110,7 +110,10 @@ func (a *App) sayLost(ctx context.Context) error {
 	if err := a.store.MissFiles(ctx); err != nil {
 		return err
 	}
-	if n := a.store.LostChanges(); n > 0 {
+	switch n := a.store.LostChanges(); {
+	case n == 1:
+		say("db.files.lost.one")
+	case n > 1:
 		say("db.files.lost", n)
 	}
 	root, err := a.store.Root(ctx)

@@ -201,7 +201,10 @@ func (d *doctor) databases(ctx context.Context, f *findings, dir string) {
 		for _, g := range seen.Files {
 			f.database(g, seen.Holder)
 		}
-		if seen.Changes > 0 {
+		switch {
+		case seen.Changes == 1:
+			f.warn("doctor.files.lost.one").next("doctor.files.lost.next")
+		case seen.Changes > 1:
 			f.warn("doctor.files.lost", int(seen.Changes)).next("doctor.files.lost.next")
 		}
 	}

@@ -199,11 +199,11 @@ func (p *program) other(root string) {
 
 // lost says that a captures.db or files.db was lost, in the words that a task has for it.
 func (p *program) lost(file string, n int64) {
-	code := "db.captures.lost"
 	if file == "files.db" {
-		code = "db.files.lost"
+		fmt.Fprintln(p.Out, p.plural("db.files.lost", int(n)))
+		return
 	}
-	fmt.Fprintln(p.Out, p.say.Say(code, n))
+	fmt.Fprintln(p.Out, p.say.Say("db.captures.lost", n))
 }
 
 // pruned says how many exchanges the facts name whose bytes are gone from a captures.db that is there.

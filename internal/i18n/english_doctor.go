@@ -220,6 +220,7 @@ func englishDoctor() map[string]string {
 		"doctor.database.link.next":     "put back what the link leads to, or move the link away",
 		"doctor.files.next":             "move it away; changes to files that were made before can't be undone then",
 		"doctor.files.lost":             "files.db is lost: %d changes to files that the facts name can't be undone any more",
+		"doctor.files.lost.one":         "files.db is lost: 1 change to files that the facts name can't be undone any more",
 		"doctor.files.lost.next":        "nothing is to be done: the next task begins a new one",
 		"doctor.database.locked":        "another process has kept %s locked for %d seconds",
 		"doctor.database.locked.by":     "see what process %d does, and end it if it hangs",
