@@ -23,18 +23,107 @@ type Entry struct {
 	Changes   int               `json:"changes"` // paths
 	Paths     []string          `json:"paths"`   // some of them
 	Uncovered []event.Uncovered `json:"uncovered"`
-	State     string            `json:"state"` // done; undone; pruned: it is not kept, or not any more
+	State     string            `json:"state"` // done; undone; part: some of it is; pruned: it is not kept, or not any more
 	Undo      bool              `json:"undo"`
 	Targets   []string          `json:"targets"` // of an undo
 
-	cut    bool // an undo that did not come to its end
-	unkept bool // nothing of the workspace was kept, so that nobody knows what was changed
+	reach  effect // of an undo: what it does to its targets while it is in force
+	base   effect // what undos that changed no file made of it; they are in no list
+	is     effect // what the undos after it made of it
+	cut    bool   // an undo that did not come to its end
+	unkept bool   // nothing of the workspace was kept, so that nobody knows what was changed
+}
+
+// effect is what undos make of an entry.
+type effect struct {
+	taken uint8 // how much of it is taken back
+	rest  bool  // what was left alone can't be had by asking again
+}
+
+// How much of an entry is taken back.
+const (
+	takenNone  = iota // it is in force
+	takenPart         // the rest can be asked for
+	takenWhole        // there is nothing to ask for
+)
+
+// and puts two effects on the same entry together.
+func (e effect) and(o effect) effect { return effect{max(e.taken, o.taken), e.rest || o.rest} }
+
+// on is what an undo does to its targets, where e is what became of the undo.
+func (e effect) on(reach effect) effect {
+	switch e.taken {
+	case takenWhole:
+		return effect{rest: e.rest}
+	case takenPart:
+		return effect{min(reach.taken, takenPart), reach.rest || e.rest}
+	}
+	return effect{reach.taken, reach.rest || e.rest}
+}
+
+// state says it as [Entry] does.
+func (e effect) state() string {
+	switch {
+	case e.taken == takenPart || e.rest:
+		return StatePart
+	case e.taken == takenWhole:
+		return StateUndone
+	}
+	return StateDone
+}
+
+// reached is what an undo did to its targets. What was never kept can't come back however often one asks; so the undo is whole
+// without it, and without a folder that something has come into.
+func reached(p event.UndoCompleted, changed bool) effect {
+	open := p.Interrupted || p.Left > len(p.Conflicts) && len(p.Conflicts) < maxListed
+	out := effect{taken: takenWhole}
+	for _, c := range p.Conflicts {
+		open = open || remains(c)
+		out.rest = out.rest || c.Why == whyNotEmpty
+	}
+	switch {
+	case open && changed:
+		return effect{taken: takenPart}
+	case open:
+		return effect{}
+	}
+	return out
+}
+
+// remains tells whether a path that was left alone can be asked for once more.
+func remains(c event.Conflict) bool { return c.Why != whyNotKept && c.Why != whyNotEmpty }
+
+// effects says what became of every entry if those that are taken were taken back now. An entry depends on newer ones alone.
+func effects(list []Entry, at map[string]int, taken map[int]bool) []effect {
+	out := make([]effect, len(list))
+	for i, e := range slices.Backward(list) {
+		out[i] = out[i].and(e.base)
+		if taken[i] {
+			out[i] = effect{taken: takenWhole}
+		}
+		for _, id := range e.Targets {
+			if t, ok := at[id]; ok {
+				out[t] = out[t].and(out[i].on(e.reach))
+			}
+		}
+	}
+	return out
+}
+
+// places says where in a list every entry is.
+func places(list []Entry) map[string]int {
+	at := make(map[string]int, len(list))
+	for i, e := range list {
+		at[e.ID] = i
+	}
+	return at
 }
 
 // States of an [Entry].
 const (
 	StateDone   = "done"
 	StateUndone = "undone"
+	StatePart   = "part"
 	StatePruned = "pruned"
 )
 
@@ -91,24 +180,21 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 			}
 			out = append(out, e)
 		case event.UndoCompleted:
-			find(f.Subject).cut = p.Interrupted
-			if p.Left > 0 || p.Interrupted {
-				continue // it can be asked for once more
+			own := find(f.Subject)
+			own.cut, own.reach = p.Interrupted, reached(p, own.ID != "")
+			if own.ID != "" {
+				continue
 			}
-			for _, id := range p.Targets {
+			for _, id := range p.Targets { // it is in force for good: nothing is there to take back
 				t := find(id)
-				t.State = StateUndone
-				if t.Undo {
-					for _, id := range t.Targets {
-						find(id).State = StateDone
-					}
-				}
+				t.base = t.base.and(own.reach)
 			}
 		}
 	}
-	for i := range out {
-		if out[i].unkept || !kept[out[i].ID] {
-			out[i].State = StatePruned
+	for i, is := range effects(out, places(out), nil) {
+		e := &out[i]
+		if e.is, e.State = is, is.state(); e.unkept || !kept[e.ID] && is.taken != takenWhole {
+			e.State = StatePruned
 		}
 	}
 	return out, nil
@@ -130,23 +216,24 @@ func (e *NoChangeError) Error() string {
 	return fmt.Sprintf("no change that can be undone is %s", e.ID)
 }
 
-// Wish says what is to be undone. The zero Wish is the last change.
+// Wish says what is to be undone. The zero Wish is the last change, or the redo after it.
 type Wish struct {
-	To   string // back to before this change: its id, or closing characters of it
+	To   string // back to before this change or redo: its id, or closing characters of it
 	Turn bool   // all changes of the last turn that has any
 	Redo bool   // the last undo
 }
 
-// Choose gives the ids of what a wish means, the newest first. An undo of the same that was cut short is among them, with all
-// that it was to take back: what it has half done is like neither before nor after.
+// Choose gives the ids of what a wish means, the newest first. An undo takes back the newest change or redo that is in force, and
+// so on until what the wish names is taken back; a redo takes back the newest undo that is in force. An undo of the same that was
+// cut short is among them, with all that it was to take back: what it has half done is like neither before nor after.
 //
 // The error is [ErrUnkept] where that is, or has in it, a change of which nothing was kept. To go back to before an older one
 // passes over these.
 func Choose(list []Entry, w Wish) ([]string, error) {
 	if w.Redo {
-		for _, e := range slices.Backward(list) {
-			if e.Tool == "undo" && e.State != StateUndone {
-				return []string{e.ID}, nil
+		for i, e := range slices.Backward(list) {
+			if e.Tool == "undo" && e.is.taken != takenWhole {
+				return finish(list, map[int]bool{i: true}), nil
 			}
 			if !e.Undo { // a change after an undo leaves nothing to redo
 				break
@@ -154,61 +241,79 @@ func Choose(list []Entry, w Wish) ([]string, error) {
 		}
 		return nil, ErrNoRedo
 	}
-	from := -1
+	goal, err := goals(list, w)
+	if err != nil {
+		return nil, err
+	}
+	at, now := places(list), make([]effect, len(list))
 	for i, e := range list {
-		if !e.Undo && e.State != StateUndone {
-			from = i
-		}
+		now[i] = e.is
 	}
-	switch {
-	case w.To != "":
-		from = -1
-		for i, e := range list {
-			if !e.Undo && e.State != StateUndone && (e.ID == w.To || len(w.To) >= 3 && strings.HasSuffix(e.ID, w.To)) {
-				from = i
-			}
+	chosen, passed := map[int]bool{}, map[int]bool{}
+	for i, e := range slices.Backward(list) {
+		if !slices.ContainsFunc(goal, func(i int) bool { return now[i].taken != takenWhole }) {
+			break
 		}
 		switch {
-		case from < 0:
-			return nil, &NoChangeError{w.To}
-		case list[from].unkept:
+		case !e.stands() || now[i].taken == takenWhole:
+			continue
+		case e.unkept && w.To == "":
 			return nil, ErrUnkept
-		}
-	case from < 0:
-		return nil, ErrNothing
-	case w.Turn:
-		turn := list[from].Turn
-		from = slices.IndexFunc(list, func(e Entry) bool { return !e.Undo && e.State != StateUndone && e.Turn == turn })
-	case list[from].unkept:
-		return nil, ErrUnkept
-	default:
-		return finish(list, map[string]bool{list[from].ID: true}), nil
-	}
-	chosen := map[string]bool{}
-	for _, e := range list[from:] {
-		switch {
-		case e.Undo || e.State == StateUndone:
 		case !e.unkept:
-			chosen[e.ID] = true
-		case w.To == "":
-			return nil, ErrUnkept
+			chosen[i] = true
 		}
+		passed[i] = true
+		now = effects(list, at, passed)
 	}
 	return finish(list, chosen), nil
 }
 
+// stands tells whether an entry is one that an undo takes back: a change or a redo.
+func (e *Entry) stands() bool { return e.Tool != "undo" || !e.Undo }
+
+// goals gives the places of what must be taken back for a wish.
+func goals(list []Entry, w Wish) ([]int, error) {
+	var last int
+	find := func(f func(e Entry) bool) (out []int) {
+		for i, e := range list {
+			if e.stands() && e.is.taken != takenWhole && f(e) {
+				out, last = append(out, i), i
+			}
+		}
+		return out
+	}
+	switch {
+	case w.To != "":
+		if len(find(func(e Entry) bool { return e.ID == w.To || len(w.To) >= 3 && strings.HasSuffix(e.ID, w.To) })) == 0 {
+			return nil, &NoChangeError{w.To}
+		}
+		if list[last].unkept {
+			return nil, ErrUnkept
+		}
+	case len(find(func(e Entry) bool { return !w.Turn || !e.Undo })) == 0:
+		return nil, ErrNothing
+	case w.Turn:
+		turn := list[last].Turn
+		return find(func(e Entry) bool { return !e.Undo && e.Turn == turn }), nil
+	}
+	return []int{last}, nil
+}
+
 // finish adds to what is chosen the undos of it that were cut short, and gives the ids in order.
-func finish(list []Entry, chosen map[string]bool) (out []string) {
-	for _, e := range slices.Backward(list) {
-		if e.cut && e.State != StateUndone && slices.ContainsFunc(e.Targets, func(id string) bool { return chosen[id] }) {
-			chosen[e.ID] = true
+func finish(list []Entry, chosen map[int]bool) (out []string) {
+	at := places(list)
+	for i, e := range slices.Backward(list) {
+		if e.cut && e.is.taken != takenWhole && slices.ContainsFunc(e.Targets, func(id string) bool { t, ok := at[id]; return ok && chosen[t] }) {
+			chosen[i] = true
 			for _, id := range e.Targets {
-				chosen[id] = true
+				if t, ok := at[id]; ok {
+					chosen[t] = true
+				}
 			}
 		}
 	}
-	for _, e := range slices.Backward(list) {
-		if chosen[e.ID] && e.State != StateUndone {
+	for i, e := range slices.Backward(list) {
+		if chosen[i] && e.is.taken != takenWhole {
 			out = append(out, e.ID)
 		}
 	}

@@ -19,7 +19,8 @@ import (
 // Why a path is left alone, as [event.Conflict] says it.
 const (
 	whyChanged  = "changed"   // it is not as the change left it
-	whyNotKept  = "not_kept"  // its content was not kept, or not compared
+	whyNotKept  = "not_kept"  // its content was not kept
+	whyUnsure   = "unsure"    // what the change left there was not kept, so that nobody can tell whether it was changed since
 	whyNotEmpty = "not_empty" // something has come into the folder
 	whyBlocked  = "blocked"   // something else than a folder stands above it
 	whyFailed   = "failed"    // the system refused
@@ -139,7 +140,11 @@ func (k *Keeper) planOne(ctx context.Context, p *Plan, at string, chain []store.
 		case force:
 			s.want = before
 		case after.hashed() && !after.kept && after.kind == s.want.kind:
-			p.conflict(at, whyNotKept)
+			if before.kept { // which force can bring back
+				p.conflict(at, whyUnsure)
+			} else {
+				p.conflict(at, whyNotKept)
+			}
 			return nil
 		default:
 			p.conflict(at, whyChanged)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"overt/internal/event"
@@ -35,7 +36,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 		return err
 	}
 	*u.Done = Result{UndoCompleted: event.UndoCompleted{Targets: u.Targets, Redo: u.Redo, Conflicts: p.Conflicts, Left: len(p.Conflicts)}}
-	if len(p.steps) == 0 && len(p.Conflicts) > 0 {
+	if len(p.steps) == 0 && slices.ContainsFunc(p.Conflicts, remains) {
 		return nil
 	}
 	covers := append([]string{}, p.Paths()...) // none is not all
@@ -67,6 +68,9 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	if done.Left = len(done.Conflicts); failed != nil {
 		done.Left += len(p.steps)
 	}
+	slices.SortStableFunc(done.Conflicts, func(a, b event.Conflict) int { // so that what can be asked for is among those that are noted
+		return boolean(remains(b)) - boolean(remains(a))
+	})
 	u.result(p, done)
 	done.Conflicts = done.Conflicts[:min(len(done.Conflicts), maxListed)]
 	drafts = []event.Draft{{Subject: u.ID, Data: bounded(closed)}, {Subject: u.ID, Data: done}}

@@ -29,7 +29,7 @@ func (p *program) undoCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "undo [TASK]", Short: "Take back what a task changed in the workspace, by files or by commands",
 		Long: `Take back what a task changed in the workspace, by file tools or by commands:
-the last change that is not undone yet, a turn, or all back to a change.
+the last change or redo that is not undone yet, a turn, or all back to a change.
 
 What was changed since is left alone and named; the status is 1 then. An undo can
 be undone itself, with --redo. What can't be taken back is what happened outside
@@ -45,7 +45,7 @@ the workspace, in the network and to processes, and what --list names.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.list, "list", false, "list the changes, the newest first, and what of them can't be taken back")
-	f.StringVar(&o.wish.To, "to", "", "back to before the change `ID`, or its closing characters")
+	f.StringVar(&o.wish.To, "to", "", "back to before the change or redo `ID`, or its closing characters")
 	f.BoolVar(&o.wish.Turn, "turn", false, "all changes of the last turn that has any")
 	f.BoolVar(&o.wish.Redo, "redo", false, "take the last undo back")
 	f.BoolVar(&o.force, "force", false, "overwrite what was changed since; it is kept, and --redo brings it back")
@@ -79,7 +79,7 @@ func (p *program) undo(cmd *cobra.Command, args []string, o undoFlags) error {
 			err = p.doUndo(ctx, tasks, t, o)
 		}
 		if n := tasks.LostChanges(); n > 0 {
-			fmt.Fprintln(p.Err, p.say.Say("db.files.lost", n))
+			fmt.Fprintln(p.Err, p.plural("db.files.lost", int(n)))
 		}
 		return p.explainUndo(err, t, o)
 	})
@@ -155,7 +155,7 @@ func (p *program) report(r undoReport, left int, o undoFlags) error {
 	default:
 		say("undo.done", len(r.Restored), len(r.Deleted))
 	}
-	forced := slices.ContainsFunc(r.Conflicts, func(c event.Conflict) bool { return c.Why == "changed" })
+	forced := slices.ContainsFunc(r.Conflicts, func(c event.Conflict) bool { return c.Why == "changed" || c.Why == "unsure" })
 	switch {
 	case left > 0 && forced:
 		say("undo.left.sum", left)

@@ -470,7 +470,7 @@ type UndoStarted struct {
 	Plan    string   `json:"plan"`  // SHA-256 of what is to be done
 }
 
-// UndoCompleted says what an undo did. Where it left something alone, its targets count as not undone.
+// UndoCompleted says what an undo did. Where it left alone what can be asked for again, its targets count as undone in part.
 type UndoCompleted struct {
 	Targets     []string   `json:"targets"`
 	Redo        bool       `json:"redo,omitempty"`
@@ -484,7 +484,7 @@ type UndoCompleted struct {
 // Conflict is a path that an undo left alone.
 type Conflict struct {
 	Path string `json:"path"`
-	Why  string `json:"why"` // changed (since), not_kept, not_empty, blocked, failed
+	Why  string `json:"why"` // changed (since), not_kept, unsure (whether it was changed), not_empty, blocked, failed
 }
 
 // QueueAdded keeps an input that came while a run was under way.

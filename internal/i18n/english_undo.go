@@ -33,10 +33,12 @@ func englishUndo() map[string]string {
 		"undo.paths.one":    "1 path",
 		"undo.state.done":   "done",
 		"undo.state.undone": "undone",
+		"undo.state.part":   "in part",
 		"undo.state.pruned": "not kept",
 
 		"undo.why.changed":   "it was changed since",
 		"undo.why.not_kept":  "its content was not kept",
+		"undo.why.unsure":    "what the change left there was not kept, so it may have been changed since",
 		"undo.why.not_empty": "something has come into the folder since",
 		"undo.why.blocked":   "something else than a folder stands above it",
 		"undo.why.failed":    "the system refused",
