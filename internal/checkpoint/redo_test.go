@@ -208,3 +208,29 @@ func TestPrunedIsUndone(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestRedoOfAPipe: a pipe that a redo can't make again is named, and what else the redo did is done, and can be taken back.
+func TestRedoOfAPipe(t *testing.T) {
+	for _, script := range []string{"mkfifo p; rm b", "mkfifo p"} {
+		b := newBench(t, checkpoint.Options{})
+		b.write("b", "one")
+		b.change("echo old > a")
+		before := b.snapshot()
+		b.change(script)
+		after := b.snapshot()
+		delete(after, "p")
+		b.undo(checkpoint.Wish{}, false)
+		if done := b.undo(checkpoint.Wish{Redo: true}, false); done.Left != 1 || done.Conflicts[0].Why != "not_kept" {
+			t.Errorf("%s: %+v", script, done)
+		}
+		if d := diff(after, b.snapshot()); d != "" || b.list()[1].State != checkpoint.StateDone {
+			t.Errorf("%s: %s %s", script, d, b.states())
+		}
+		b.undo(checkpoint.Wish{}, false)
+		if d := diff(before, b.snapshot()); d != "" || b.list()[1].State != checkpoint.StateUndone {
+			t.Errorf("%s: %s %s", script, d, b.states())
+		}
+		b.undo(checkpoint.Wish{}, false)
+		b.holds(script, "a", "")
+	}
+}
