@@ -230,6 +230,13 @@ type Wish struct {
 // The error is [ErrUnkept] where that is, or has in it, a change of which nothing was kept. To go back to before an older one
 // passes over these.
 func Choose(list []Entry, w Wish) ([]string, error) {
+	list = slices.Clone(list)
+	reopened := map[int]bool{}
+	for i, e := range list { // what was left alone for what stood in its way can be asked for by name, once that is gone
+		if w.To != "" && e.stands() && e.is.taken == takenWhole && e.is.rest && e.named(w.To) {
+			list[i].is.taken, reopened[i] = takenPart, true
+		}
+	}
 	if w.Redo {
 		for i, e := range slices.Backward(list) {
 			if e.Tool == "undo" && e.is.taken != takenWhole {
@@ -264,8 +271,18 @@ func Choose(list []Entry, w Wish) ([]string, error) {
 		}
 		passed[i] = true
 		now = effects(list, at, passed)
+		for i := range reopened {
+			if !passed[i] {
+				now[i].taken = takenPart
+			}
+		}
 	}
 	return finish(list, chosen), nil
+}
+
+// named tells whether a text is the entry's id, or closing characters of it.
+func (e *Entry) named(text string) bool {
+	return e.ID == text || len(text) >= 3 && strings.HasSuffix(e.ID, text)
 }
 
 // stands tells whether an entry is one that an undo takes back: a change or a redo.
@@ -284,7 +301,7 @@ func goals(list []Entry, w Wish) ([]int, error) {
 	}
 	switch {
 	case w.To != "":
-		if len(find(func(e Entry) bool { return e.ID == w.To || len(w.To) >= 3 && strings.HasSuffix(e.ID, w.To) })) == 0 {
+		if len(find(func(e Entry) bool { return e.named(w.To) })) == 0 {
 			return nil, &NoChangeError{w.To}
 		}
 		if list[last].unkept {

@@ -234,3 +234,32 @@ func TestRedoOfAPipe(t *testing.T) {
 		b.holds(script, "a", "")
 	}
 }
+
+// TestReopened: a file that a folder stands in the place of, with something new in it, comes back by the id of the change once
+// that is out of the way, also after a forced undo.
+func TestReopened(t *testing.T) {
+	for name, c := range map[string]struct {
+		gone  string
+		force bool
+	}{
+		"the folder is gone":          {"rm -r notes", true},
+		"the folder is empty":         {"rm notes/mine", false},
+		"something else stands there": {"rm -r notes; echo me > notes", true},
+	} {
+		for _, first := range []bool{false, true} {
+			b := newBench(t, checkpoint.Options{})
+			b.write("notes", "precious")
+			b.change("rm notes; mkdir notes; echo x > notes/one")
+			id := b.list()[0].ID
+			b.sh("echo mine > notes/mine")
+			if done := b.undo(checkpoint.Wish{}, first); done.Left != 1 {
+				t.Errorf("%s: %+v", name, done)
+			}
+			b.sh(c.gone)
+			if done := b.undo(checkpoint.Wish{To: id}, c.force); done.Left != 0 {
+				t.Errorf("%s, force %t before: %+v", name, first, done)
+			}
+			b.holds(name, "notes", "precious")
+		}
+	}
+}

@@ -162,6 +162,10 @@ func (p *program) report(r undoReport, left int, o undoFlags) error {
 	case left > 0:
 		say("undo.left.kept", left)
 	}
+	inTheWay := slices.ContainsFunc(r.Conflicts, func(c event.Conflict) bool { return c.Why == "not_empty" })
+	if inTheWay && !r.DryRun && !r.Redo && len(r.Targets) > 0 {
+		say("undo.reopen", r.Targets[len(r.Targets)-1])
+	}
 	if !r.DryRun && !r.Redo && len(r.Restored)+len(r.Deleted) > 0 {
 		say("undo.again")
 	}

@@ -14,6 +14,7 @@ func englishUndo() map[string]string {
 		"undo.same":         "everything is as it was already",
 		"undo.left.sum":     "left alone: %d; --force overwrites what was changed since, and can be undone itself",
 		"undo.left.kept":    "left alone: %d",
+		"undo.reopen":       "once that is out of the way: overt undo --to %s --force",
 		"undo.more":         "… and %d more",
 		"undo.again":        "overt undo --redo brings the changes back",
 		"undo.nothing":      "nothing is left to undo in task %s",
