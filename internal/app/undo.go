@@ -22,6 +22,7 @@ func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keep
 	home, _ := variables(o.Env)("HOME")
 	k, err := checkpoint.Open(checkpoint.Options{
 		Root: root, Home: home, State: []string{o.State}, Files: s.Files,
+		Aside: filepath.Join(folder(o.State, o.Root), "aside"),
 		Watch: checkpoint.Watch{May: tool.MayPlant, Planted: tool.Planted}, Limits: checkpoint.Limits{Total: room(max, o.Config != nil && o.Config.Ephemeral)},
 	})
 	if errors.Is(err, errors.ErrUnsupported) {

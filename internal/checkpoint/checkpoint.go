@@ -39,6 +39,7 @@ type Limits struct {
 type Options struct {
 	Root  string                                      // the workspace: absolute, links resolved
 	Home  string                                      // of the person; "": not known. Neither it nor what it lies in is kept whole
+	Aside string                                      // folder for what PutBack takes away, absolute; "": it is not kept
 	State []string                                    // folders that are ours, absolute: not looked into
 	Files func(context.Context) (*store.Files, error) // opened when first needed
 	Now   func() time.Time                            // nil: time.Now

@@ -2,8 +2,12 @@ package checkpoint
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -55,6 +59,10 @@ func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, 
 			left = append(left, n.path)
 			continue
 		}
+		if err := k.setAside(id, s); err != nil { // a person may have made it, meanwhile
+			left = append(left, n.path)
+			continue
+		}
 		p.steps = append(p.steps, s)
 		back = append(back, n.path)
 	}
@@ -76,6 +84,59 @@ func (k *Keeper) putBack(ctx context.Context, id string, paths []string) (back, 
 		err = k.again(ctx, found, tried)
 	}
 	return back, left, found, err
+}
+
+// KeptAside is where what PutBack took away under a checkpoint is kept; "": nowhere.
+func (k *Keeper) KeptAside(id string) string {
+	if k.o.Aside == "" {
+		return ""
+	}
+	return filepath.Join(k.o.Aside, "put-back-"+strings.TrimPrefix(id, "chk_"))
+}
+
+// maxAside bounds, in bytes, a file that is set aside; a larger one is not put back.
+const maxAside = 64 << 20
+
+// setAside keeps what stands at a path.
+func (k *Keeper) setAside(id string, s step) (err error) {
+	to := k.KeptAside(id)
+	if to == "" || s.have.kind != kindFile && s.have.kind != kindLink {
+		return nil
+	}
+	to = filepath.Join(to, filepath.FromSlash(s.path))
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		return err
+	}
+	d, err := k.folder(s.path)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	name := path.Base(s.path)
+	if s.have.kind == kindLink {
+		target, err := d.readlink(name)
+		if err == nil {
+			err = os.Symlink(target, to)
+		}
+		return err
+	}
+	from, st, err := d.openFile(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	if st.bytes > maxAside {
+		return errors.New("it is too large to be set aside")
+	}
+	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	if _, err := io.Copy(f, io.LimitReader(from, maxAside+1)); err != nil {
+		return err
+	}
+	return f.Sync()
 }
 
 // again looks at some paths, and the folders above them, once more.

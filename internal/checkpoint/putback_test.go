@@ -4,6 +4,8 @@ package checkpoint_test
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -133,5 +135,29 @@ func TestCouldNotBePutBack(t *testing.T) {
 		return u.What == event.UncoveredPlanted && u.N == 1 && u.Paths[0] == "keep/large"
 	}) {
 		t.Errorf("%+v", closed)
+	}
+}
+
+// TestPutBackKeeps: what is taken away is kept, since a person may have made it while the command ran; what can't be kept stays.
+func TestPutBackKeeps(t *testing.T) {
+	aside := t.TempDir()
+	b := newBench(t, checkpoint.Options{Aside: aside, Watch: checkpoint.Watch{
+		May: func(string) bool { return true }, Planted: all,
+	}})
+	b.write("AGENTS.md", "old")
+	id := b.begin()
+	b.sh("echo mine > AGENTS.md; mkdir d; echo new > d/CLAUDE.md; ln -s d l; truncate -s 70M large")
+	back, left, err := b.k.PutBack(context.Background(), id)
+	if err != nil || !slices.Equal(left, []string{"large"}) || len(back) != 4 {
+		t.Fatal(back, left, err)
+	}
+	b.holds("put back", "AGENTS.md", "old")
+	for path, want := range map[string]string{"AGENTS.md": "mine\n", "d/CLAUDE.md": "new\n"} {
+		if got, err := os.ReadFile(filepath.Join(b.k.KeptAside(id), path)); err != nil || string(got) != want {
+			t.Errorf("%s: %q, %v", path, got, err)
+		}
+	}
+	if to, err := os.Readlink(filepath.Join(b.k.KeptAside(id), "l")); err != nil || to != "d" {
+		t.Error(to, err)
 	}
 }

@@ -230,6 +230,9 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 	destroys := false
 	g.gitConfig()
 	g.gitHooks()
+	if sub == "init" { // which makes a configuration and hooks
+		g.add(Medium, RiskProtected)
+	}
 	switch sub {
 	case "add", "commit", "mv", "init", "merge", "rebase", "cherry-pick", "revert", "am", "apply", "notes", "rerere", "maintenance", "pack-refs", "commit-graph", "mergetool", "citool", "gui", "update-index", "read-tree",
 		"write-tree", "commit-tree", "hash-object", "stage", "format-patch", "archive", "bundle", "sparse-checkout", "replace", "fast-import", "fast-export", "merge-file", "mktag", "mktree", "update-server-info", "help", "verify-commit", "verify-tag", "fsck", "cat-file", "repack", "difftool", "bugreport":

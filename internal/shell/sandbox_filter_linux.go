@@ -68,6 +68,10 @@ func filterCalls() error {
 	}, oneOf(unix.SOCK_STREAM, unix.SOCK_SEQPACKET)...)...)
 	// The limits of others: a limit on processor time ends them. Its own may be read and set.
 	call(unix.SYS_PRLIMIT64, load(first), when(unix.BPF_JEQ, 0, 1), result(allowed), load(third), when(unix.BPF_JEQ, 0, 1), result(allowed), result(refused))
+	// A program that anybody may run with the rights of its owner would outlive the sandbox.
+	for nr, mode := range modeCalls() {
+		call(nr, load(mode), when(unix.BPF_JSET, unix.S_ISUID|unix.S_ISGID, 1), result(refused), result(allowed))
+	}
 	return installFilter(append(p, result(allowed)))
 }
 

@@ -130,6 +130,10 @@ func becomeConfined(spec, path string, argv []string) error {
 // is the first of its namespace: with it ends whatever is left there. So it hears no signal that is for the command, which
 // as the first one would not hear them itself (pid_namespaces(7)).
 func (s *confinement) run(path string, argv []string) error {
+	// Nothing in the namespace may trace it; the command gets what any program gets.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("prctl: %w", err)
+	}
 	signal.Notify(make(chan os.Signal, 1))
 	files := make([]uintptr, s.Files)
 	for i := range files {

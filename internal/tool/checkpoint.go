@@ -26,6 +26,8 @@ type Checkpoints interface {
 	After(ctx context.Context, id string) (event.CheckpointClosed, error)
 	// PutBack puts back, before After, what is [Planted], and gives the paths, and those that it could not.
 	PutBack(ctx context.Context, id string) (back, left []string, err error)
+	// KeptAside is where what PutBack took away is kept; "": nowhere.
+	KeptAside(id string) string
 	// Drop closes a bracket without an effect.
 	Drop(ctx context.Context, id string) error
 }
@@ -142,12 +144,20 @@ func (b *batch) putBack(ctx context.Context, j *job, r *Result) (back, left []st
 		return nil, nil
 	}
 	if len(back) > 0 {
-		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[the sandbox put back as it was, since others run or obey it later: " + few(back) + ". unconfined: true asks the person]"
+		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[the sandbox put back as it was, since others run or obey it later: " + few(back) + ". unconfined: true asks the person" + b.keptAside(j) + "]"
 	}
 	if len(left) > 0 {
 		r.Content = strings.TrimSuffix(r.Content, "\n") + "\n[this could not be put back as it was, though others run or obey it later; tell the person: " + few(left) + "]"
 	}
 	return back, left
+}
+
+// keptAside says where what was put back is kept: a person may have made it meanwhile.
+func (b *batch) keptAside(j *job) string {
+	if dir := b.Checkpoints.KeptAside(j.checkpoint); dir != "" {
+		return "; what stood there is kept in " + dir
+	}
+	return ""
 }
 
 // maxNamed bounds how many paths a result names.
