@@ -191,14 +191,22 @@ func Idle(ctx context.Context, state, root string, env func(string) (string, boo
 	return lease.Release()
 }
 
-// retain forgets captures and outputs that are older, or take more, than the settings allow. Whoever runs meanwhile holds the
-// lease, and then it is left to them: pruning takes away parts that a run under way would build on.
+// retain forgets captures and outputs that are older, or take more, than the settings allow.
 func (a *App) retain(ctx context.Context) error {
-	c := a.o.Config
 	info, err := os.Stat(filepath.Join(folder(a.o.State, a.o.Root), "captures.db"))
-	large := err == nil && c.CapturesMax > 0 && info.Size() > c.CapturesMax
-	if err != nil || !large && c.CapturesAge == 0 {
+	if err != nil {
 		return err
+	}
+	c := a.o.Config
+	return a.prune(ctx, info.Size(), c.CapturesMax, c.CapturesAge, a.store.Captures().Prune)
+}
+
+// prune has what is older than age, or takes more than most of size, forgotten; 0 is no limit of either. Whoever runs meanwhile
+// holds the lease, and then it is left to them: pruning takes away what a run under way would build on.
+func (a *App) prune(ctx context.Context, size, most int64, age time.Duration, forget func(ctx context.Context, before time.Time, keep int64) error) error {
+	large := most > 0 && size > most
+	if !large && age == 0 {
+		return nil
 	}
 	lease, err := a.store.Lease(ctx, "prune", "")
 	var held *store.HeldError
@@ -209,14 +217,14 @@ func (a *App) retain(ctx context.Context) error {
 		return err
 	}
 	var before time.Time
-	if c.CapturesAge > 0 {
-		before = time.Now().Add(-c.CapturesAge)
+	if age > 0 {
+		before = time.Now().Add(-age)
 	}
 	keep := int64(0) // no limit
 	if large {
-		keep = c.CapturesMax * 3 / 4 // so that not every run has to
+		keep = most * 3 / 4 // so that not every run has to
 	}
-	return errors.Join(a.store.Captures().Prune(ctx, before, keep), lease.Release())
+	return errors.Join(forget(ctx, before, keep), lease.Release())
 }
 
 // model is the model's name: as configured, or the only one that the endpoint lists.

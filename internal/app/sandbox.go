@@ -51,12 +51,8 @@ const maxDeep = 500
 
 func (a *App) newBox() box {
 	env := func(name string) string {
-		for _, kv := range slices.Backward(a.o.Env) {
-			if value, ok := strings.CutPrefix(kv, name+"="); ok {
-				return value
-			}
-		}
-		return ""
+		value, _ := variables(a.o.Env)(name)
+		return value
 	}
 	b := box{root: a.tree.Root(), home: env("HOME"), temp: env("TMPDIR"), own: []string{a.o.State}, store: filepath.Join(folder(a.o.State, a.o.Root), "caches")}
 	if a.keeper != nil {

@@ -133,36 +133,20 @@ func (t *Tasks) targets(ctx context.Context, task string, w checkpoint.Wish) ([]
 	return checkpoint.Choose(list, w)
 }
 
-// retainFiles forgets states of files that are older, or take more, than the settings allow. Whoever is at work meanwhile has
-// the lease, and then it is left to them.
+// retainFiles forgets states of files that are older, or take more, than the settings allow.
 func (a *App) retainFiles(ctx context.Context) error {
-	c := a.o.Config
 	size, err := filesSize(folder(a.o.State, a.o.Root))
-	large := c.FilesMax > 0 && size > c.FilesMax
-	if err != nil || size == 0 || !large && c.FilesAge == 0 {
+	if err != nil || size == 0 {
 		return err
 	}
-	lease, err := a.store.Lease(ctx, "prune", "")
-	var held *store.HeldError
-	if errors.As(err, &held) {
-		return nil
-	}
-	if err != nil {
+	c := a.o.Config
+	return a.prune(ctx, size, c.FilesMax, c.FilesAge, func(ctx context.Context, before time.Time, keep int64) error {
+		files, err := a.store.Files(ctx)
+		if err == nil {
+			_, err = files.Prune(ctx, before, keep, false)
+		}
 		return err
-	}
-	var before time.Time
-	if c.FilesAge > 0 {
-		before = time.Now().Add(-c.FilesAge)
-	}
-	keep := int64(0) // no limit
-	if large {
-		keep = c.FilesMax * 3 / 4 // so that not every run has to
-	}
-	files, err := a.store.Files(ctx)
-	if err == nil {
-		_, err = files.Prune(ctx, before, keep, false)
-	}
-	return errors.Join(err, lease.Release())
+	})
 }
 
 // filesSize is how much the states of files take in the folder of a record.

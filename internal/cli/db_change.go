@@ -150,7 +150,7 @@ func (p *program) dbPruneCommand() *cobra.Command {
 	f.StringVar(&filesOlder, "files-older-than", "0", "remove states of files older than `DUR`; their changes can't be undone then")
 	f.StringVar(&filesMax, "files-max", "0", "then the oldest, until all take at most `SIZE`")
 	f.IntVar(&prune.Backups, "backups-keep", -1, "keep the newest `N` backups beside the record")
-	f.BoolVar(&prune.Aside, "aside", false, "remove what restores have set aside")
+	f.BoolVar(&prune.Aside, "aside", false, "remove what restores have set aside, and what was put back after confined commands")
 	f.BoolVar(&prune.DryRun, "dry-run", false, "only say what would go")
 	f.BoolVar(&asJSON, "json", false, "as JSON")
 	f.Lookup("files-older-than").DefValue, f.Lookup("files-max").DefValue = "", ""
