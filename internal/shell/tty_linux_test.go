@@ -84,7 +84,7 @@ func TestWaiting(t *testing.T) {
 		{"with others that wait for it", fmt.Sprintf(at, `(cat | cat) & printf "Name? "; cat | (read x </dev/tty)`), true, "Name? "},
 		{"an editor without a terminal", `exec <&1; echo here; read -t 60 x`, true, "here\n"},
 		{"work beside", fmt.Sprintf(at, `(sleep 3; kill $$) & while :; do :; done & read x; echo got`), false, ""},
-		{"a question with a limit", fmt.Sprintf(at, `read -t 4 x; echo over`), false, "over\n"},
+		{"a question with a limit", fmt.Sprintf(at, `bash -c "read -t 4 x; echo over"`), false, "over\n"},
 		{"who answers sleeps before", `mkfifo f; exec 9<>f; (sleep 4; echo hi >&9) & script -qec 'read x; echo got $x' /dev/null <&9`, false, "hi\ngot hi\n"},
 		{"a sleep alone", `sleep 4; echo over`, false, "over\n"},
 		{"a pipe alone", `(sleep 4; echo over) | cat`, false, "over\n"},
