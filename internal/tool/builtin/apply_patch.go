@@ -72,7 +72,7 @@ func (a applyPatch) Prepare(ctx context.Context, args json.RawMessage) (*tool.Pr
 			if slices.Contains(p.Paths, t.real) {
 				return nil, &tool.Refusal{Code: "bad_patch", Text: t.rel + " is in the patch twice, by different names; put all its hunks under one header"}
 			}
-			action := t.action("apply_patch", policy.Write)
+			action := a.does("apply_patch", policy.Write, t)
 			p.Action.Effects = append(p.Action.Effects, action.Effects...)
 			p.Paths = append(p.Paths, t.real)
 			hidden = hidden || a.hidden(t, action)
@@ -137,9 +137,9 @@ func (a applyPatch) make(ctx context.Context, list []patched) ([]patchChange, er
 }
 
 func (a applyPatch) change(ctx context.Context, p patched) (patchChange, error) {
-	c := patchChange{patched: p, hidden: a.hidden(p.from, p.from.action("apply_patch", policy.Write))}
+	c := patchChange{patched: p, hidden: a.hidden(p.from, a.does("apply_patch", policy.Write, p.from))}
 	if p.to != nil {
-		c.hidden = c.hidden || a.hidden(*p.to, p.to.action("apply_patch", policy.Write))
+		c.hidden = c.hidden || a.hidden(*p.to, a.does("apply_patch", policy.Write, *p.to))
 		if err := a.absent(*p.to); err != nil {
 			return c, err
 		}

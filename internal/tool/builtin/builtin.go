@@ -180,9 +180,6 @@ func (c *core) forbidden(name string) func(path string) bool {
 	}
 }
 
-// secret tells whether the file's content must stay out of previews and records.
-func (t target) secret() bool { return policy.Secret(t.rel) || policy.Secret(t.real) }
-
 // decode reads arguments that satisfy the tool's schema.
 func decode(args json.RawMessage, into any) error {
 	if err := json.Unmarshal(args, into); err != nil {

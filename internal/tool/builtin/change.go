@@ -2,6 +2,7 @@ package builtin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -48,14 +49,14 @@ func (c change) diff() string {
 // hidden tells whether what is in the file that an action would write must stay out of previews and records, and out of
 // what a call is told before it is allowed: the file may hold secrets, or the rules forbid this action or to read it.
 func (c *core) hidden(t target, write policy.Action) bool {
-	if t.secret() {
+	if slices.ContainsFunc(write.Effects, func(e policy.Effect) bool { return policy.Secret(e.Target) }) {
 		return true
 	}
 	if c.rules == nil {
 		return false
 	}
 	rules := c.rules()
-	return policy.Decide(rules, write).Verdict == policy.Deny || policy.Decide(rules, t.action("read_file", policy.Read)).Verdict == policy.Deny
+	return policy.Decide(rules, write).Verdict == policy.Deny || policy.Decide(rules, c.does("read_file", policy.Read, t)).Verdict == policy.Deny
 }
 
 // apply writes the change, remembers it as seen, and gives its fact.

@@ -43,7 +43,7 @@ func (e editFile) Prepare(ctx context.Context, args json.RawMessage) (*tool.Prep
 		return nil, err
 	}
 	edit := workspace.Edit{Old: a.Old, New: a.New, Lines: a.Lines, All: a.All}
-	p := &tool.Prepared{Action: t.action("edit_file", policy.Write), Preview: opEdit + " " + shown(t.rel), Paths: []string{t.real}}
+	p := &tool.Prepared{Action: e.does("edit_file", policy.Write, t), Preview: opEdit + " " + shown(t.rel), Paths: []string{t.real}}
 	p.Run = func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return e.run(ctx, t, edit, "") }
 	if e.hidden(t, p.Action) {
 		return p, nil // until it is allowed, not even an error tells what is in the file
@@ -72,7 +72,7 @@ func (e editFile) make(ctx context.Context, t target, edit workspace.Edit) (chan
 	if err != nil {
 		return change{}, workspace.Edited{}, refusal(err)
 	}
-	hidden := e.hidden(t, t.action("edit_file", policy.Write))
+	hidden := e.hidden(t, e.does("edit_file", policy.Write, t))
 	return change{target: t, op: opEdit, before: f.Bytes, after: out.Bytes, seen: f.SHA256, enc: out.Encoding, hidden: hidden}, out, nil
 }
 

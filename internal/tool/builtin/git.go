@@ -240,7 +240,7 @@ func (c *core) closed(name string, given ...target) func(p string) bool {
 		if slices.ContainsFunc(given, func(t target) bool { return t.real == p }) {
 			return false
 		}
-		return policy.Secret(p) || forbidden(p)
+		return policy.Secret(p) || forbidden(p) || c.tree.Linked(p, policy.Secret) != ""
 	}
 }
 

@@ -36,7 +36,7 @@ func (g gitDiff) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepare
 		return nil, err
 	}
 	return &tool.Prepared{
-		Action: t.action("git_diff", policy.Read), Parallel: true, Preview: shown(t.rel),
+		Action: g.does("git_diff", policy.Read, t), Parallel: true, Preview: shown(t.rel),
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return g.run(ctx, t, a.Staged) },
 	}, nil
 }

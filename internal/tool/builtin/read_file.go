@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"overt/internal/event"
+	"overt/internal/policy"
 	"overt/internal/tool"
 	"overt/internal/workspace"
 )
@@ -45,7 +46,7 @@ func (r readFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepar
 		return nil, err
 	}
 	return &tool.Prepared{
-		Action: r.reading("read_file", t), Parallel: true, Preview: shown(t.rel),
+		Action: r.does("read_file", policy.Read, t), Parallel: true, Preview: shown(t.rel),
 		Run: func(context.Context, tool.Host) (*tool.Result, error) { return r.run(t, max(a.Offset, 1), a.Limit) },
 	}, nil
 }

@@ -59,11 +59,7 @@ func (c *core) locateAll(name string, kind policy.EffectKind, paths []string, mo
 		}
 		if !slices.Contains(list, t) {
 			list = append(list, t)
-			does := t.action(name, kind)
-			if kind == policy.Read {
-				does = c.reading(name, t)
-			}
-			action.Effects = append(action.Effects, does.Effects...)
+			action.Effects = append(action.Effects, c.does(name, kind, t).Effects...)
 		}
 	}
 	return list, action, nil

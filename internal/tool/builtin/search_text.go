@@ -48,7 +48,7 @@ func (s searchText) Prepare(_ context.Context, args json.RawMessage) (*tool.Prep
 		Context: min(max(a.Context, 0), maxContext), Limit: a.Limit, Skip: s.unreadable(), Secret: policy.Secret,
 	}
 	return &tool.Prepared{
-		Action: s.reading("search_text", t), Parallel: true, Preview: a.Pattern + " in " + shown(t.rel),
+		Action: s.does("search_text", policy.Read, t), Parallel: true, Preview: a.Pattern + " in " + shown(t.rel),
 		Run: func(ctx context.Context, _ tool.Host) (*tool.Result, error) { return s.run(ctx, t, q) },
 	}, nil
 }

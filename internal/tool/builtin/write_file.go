@@ -41,7 +41,7 @@ func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 	if err != nil {
 		return nil, err
 	}
-	p := &tool.Prepared{Action: t.action("write_file", policy.Write), Preview: "write " + shown(t.rel), Paths: []string{t.real}}
+	p := &tool.Prepared{Action: w.does("write_file", policy.Write, t), Preview: "write " + shown(t.rel), Paths: []string{t.real}}
 	if w.hidden(t, p.Action) {
 		p.Run = func(context.Context, tool.Host) (*tool.Result, error) {
 			if err := w.recheck(t); err != nil {
@@ -66,7 +66,7 @@ func (w writeFile) Prepare(_ context.Context, args json.RawMessage) (*tool.Prepa
 
 // make computes the change from what is there now.
 func (w writeFile) make(t target, content string) (change, error) {
-	hidden := w.hidden(t, t.action("write_file", policy.Write))
+	hidden := w.hidden(t, w.does("write_file", policy.Write, t))
 	f, err := w.tree.Read(t.rel, t.real, workspace.MaxFile)
 	var pe *workspace.PathError
 	if errors.As(err, &pe) && pe.Code == workspace.CodeMissing {
