@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -181,21 +182,62 @@ func (p *Permissions) List(ctx context.Context) (out []Permission, err error) {
 	return permissions(facts), err
 }
 
-// Grant keeps a rule for the workspace or the person, and gives its id.
-func (p *Permissions) Grant(ctx context.Context, g event.PermissionGranted) (string, error) {
-	return p.session.Grant(ctx, event.Scope{}, g)
-}
-
-// Revoke ends the permission with the id. The error is a *[session.NoPermissionError] if there is none, and then nothing is
-// made.
-func (p *Permissions) Revoke(ctx context.Context, id string) error {
+// Grant keeps a rule for the workspace or the person, and gives its id. If the same one holds there already, it is that one's id,
+// and nothing is made.
+func (p *Permissions) Grant(ctx context.Context, g event.PermissionGranted) (id string, made bool, err error) {
 	list, err := p.List(ctx)
 	if err != nil {
-		return err
+		return "", false, err
 	}
-	if !slices.ContainsFunc(list, func(x Permission) bool { return x.ID == id }) {
-		return &session.NoPermissionError{ID: id}
+	i := slices.IndexFunc(list, func(x Permission) bool {
+		return x.Scope == g.Scope && x.Verdict == g.Verdict && x.Rule == g.Rule && slices.Equal(x.Given, g.Given)
+	})
+	if i >= 0 {
+		return list[i].ID, false, nil
 	}
+	id, err = p.session.Grant(ctx, event.Scope{}, g)
+	return id, err == nil, err
+}
+
+// SeveralPermissionsError says that a rule's text names more than one permission.
+type SeveralPermissionsError struct {
+	Rule string
+	IDs  []string
+}
+
+// Error implements error.
+func (e *SeveralPermissionsError) Error() string {
+	return e.Rule + " is the rule of several permissions: " + strings.Join(e.IDs, ", ")
+}
+
+// Find gives the id of the permission that has this id, or alone has this rule. The error is a *[session.NoPermissionError] if there
+// is none, a *[SeveralPermissionsError] if more than one has the rule.
+func (p *Permissions) Find(ctx context.Context, named string) (string, error) {
+	list, err := p.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	rule := strings.TrimSpace(named)
+	var ids []string
+	for _, x := range list {
+		if x.ID == named {
+			return x.ID, nil
+		}
+		if x.Rule == rule {
+			ids = append(ids, x.ID)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", &session.NoPermissionError{ID: named}
+	case 1:
+		return ids[0], nil
+	}
+	return "", &SeveralPermissionsError{rule, ids}
+}
+
+// Revoke ends the permission with the id. The error is a *[session.NoPermissionError] if there is none.
+func (p *Permissions) Revoke(ctx context.Context, id string) error {
 	return p.session.Revoke(ctx, id, "person")
 }
 

@@ -31,6 +31,7 @@ func (p *program) explain(err error) message {
 		noCall    *trace.NoCallError
 		path      *fs.PathError
 		noRule    *session.NoPermissionError
+		severalOf *app.SeveralPermissionsError
 		user      *app.UserRecordError
 		onTask    message
 	)
@@ -62,6 +63,8 @@ func (p *program) explain(err error) message {
 		return message{p.say.Say("permission.record", user.Path), p.say.Say("permission.record.hint", user.Path), statusFailed}
 	case errors.As(err, &noRule):
 		return message{p.say.Say("permission.unknown", noRule.ID), p.say.Say("permission.unknown.hint"), statusUsage}
+	case errors.As(err, &severalOf):
+		return message{p.say.Say("permission.several", severalOf.Rule, strings.Join(severalOf.IDs, ", ")), p.say.Say("permission.several.hint"), statusUsage}
 	case errors.Is(err, session.ErrEmpty):
 		return message{p.say.Say("task.empty"), p.say.Say("task.empty.hint"), statusUsage}
 	case errors.Is(err, app.ErrNoRecord):

@@ -138,11 +138,15 @@ func (p *program) permissionAddCommand() *cobra.Command {
 			}
 			g.Rule = rule.Text
 			return p.permissions(cmd, !user, func(ctx context.Context, list *app.Permissions, _ *config.Config) error {
-				id, err := list.Grant(ctx, g)
+				id, made, err := list.Grant(ctx, g)
 				if err != nil {
 					return err
 				}
-				if _, err := fmt.Fprintln(p.Out, visible(p.say.Say("permission.kept."+g.Verdict+"."+g.Scope, id, g.Rule))); err != nil {
+				said := p.say.Say("permission.kept."+g.Verdict+"."+g.Scope, id, g.Rule)
+				if !made {
+					said = p.say.Say("permission.kept.before", said)
+				}
+				if _, err := fmt.Fprintln(p.Out, visible(said)); err != nil {
 					return err
 				}
 				if rule.Verdict == policy.Allow && rule.Vain() {
@@ -159,7 +163,8 @@ func (p *program) permissionAddCommand() *cobra.Command {
 
 func (p *program) permissionRemoveCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "rm ID…", Short: "Remove rules that were added or answered, by their ids",
+		Use: "rm ID|RULE…", Short: "Remove rules that were added or answered, by their ids or as they read",
+		Example: "  overt permission rm 'run_command(go test:*)'",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageError{errors.New(p.say.Say("permission.id"))}
@@ -168,7 +173,11 @@ func (p *program) permissionRemoveCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.permissions(cmd, false, func(ctx context.Context, list *app.Permissions, _ *config.Config) error {
-				for _, id := range args {
+				for _, named := range args {
+					id, err := list.Find(ctx, named)
+					if err != nil {
+						return err
+					}
 					if err := list.Revoke(ctx, id); err != nil {
 						return err
 					}

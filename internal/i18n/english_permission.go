@@ -5,7 +5,7 @@ func englishPermission() map[string]string {
 	return map[string]string{
 		"permission.which":  "overt permission takes list, add, rm, trust or untrust",
 		"permission.rule":   "overt permission add takes one rule; quote it: overt permission add 'run_command(go test:*)'",
-		"permission.id":     "overt permission rm takes ids; overt permission list has them",
+		"permission.id":     "overt permission rm takes ids or rules; overt permission list has them",
 		"permission.none":   "no rules; what asks is decided by the permission profile alone",
 		"permission.answer": "answered %s",
 		"permission.added":  "added %s",
@@ -14,6 +14,7 @@ func englishPermission() map[string]string {
 		"permission.kept.allow.user":      "%s: allowed in every workspace: %s",
 		"permission.kept.deny.workspace":  "%s: denied in this workspace: %s",
 		"permission.kept.deny.user":       "%s: denied in every workspace: %s",
+		"permission.kept.before":          "%s (it was before, too)",
 		"permission.removed":              "%s: removed",
 		"permission.vain":                 "commands like this are graded high, and no rule allows those: they go on asking",
 
@@ -34,6 +35,8 @@ func englishPermission() map[string]string {
 		"permission.record":       "the record of your permissions and of trust can't be read: %s",
 		"permission.record.hint":  "put a copy of yours in its place, or move %s away: what was allowed, denied and trusted everywhere is gone then",
 		"permission.unknown":      "no rule %s is in force",
+		"permission.several":      "%s is the rule of more than one: %s",
+		"permission.several.hint": "name one by its id; overt permission list says which is which",
 		"permission.unknown.hint": "overt permission list has the ids; rules of the settings are changed in the file that the list names",
 	}
 }
