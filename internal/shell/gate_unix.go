@@ -17,7 +17,8 @@ const (
 // variables, so that a list of functions shows little that is not the command's. In POSIX mode, which an assignment
 // switches on, no function stands before unset: so no function of the command's is in the way. Nor is an alias: what could
 // be one is escaped, or read once there are none. Reading BASH_ALIASES fills it. What frames the state, a random word, arrives only with the word to go. The descriptors of the gate are
-// closed for the command by redirecting the eval that it is in: exec may be a function, and what it does by way of builtin is taken back at once.
+// closed for the command by exec; where that is a function, by redirecting the eval that the command is in: what exec does by way of builtin is
+// taken back at once. That of an eval is taken back at its end, which says so on standard error if ulimit -n then forbids such high descriptors.
 const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashHolders + `>&6 6>&- 189<&3 3<&- 190<&4 4<&-; (( $# )) || exec 191<&7 7<&-; ` +
 	`__overt_e='__overt_end() { __overt_a=${#BASH_ALIASES[@]}; ` +
 	`builtin set +eux; ` +
@@ -35,7 +36,7 @@ const lastingBash = `exec ` + bashSheet + `>&5 5>&- ` + bashHolders + `>&6 6>&- 
 	`builtin trap "$__overt_t" EXIT; __overt_l='set --;'; builtin . /dev/fd/190 2>/dev/null; ` +
 	`builtin read -r __overt_x __overt_w __overt_y <&189 && [[ $__overt_x == go ]] || builtin exit 125; ` +
 	`(( $# )) && __overt_c=$1 || builtin mapfile -d '' -t -u 191 __overt_c; ` +
-	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin eval "\\builtin unset __overt_x __overt_y __overt_c;$__overt_l$__overt_c" 189<&- 190<&- 191<&-`
+	`[[ $__overt_y ]] && builtin export TRACEPARENT="$__overt_y"; builtin declare -F exec >/dev/null || exec 189<&- 190<&- 191<&-; builtin eval "\\builtin unset __overt_x __overt_y __overt_c;$__overt_l$__overt_c" 189<&- 190<&- 191<&-`
 
 // lastingSh is the same for a plain sh, where functions can't be read, and a trap of the command's own takes the place of
 // ours; then the state is written only where the command gets to its end.

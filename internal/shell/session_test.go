@@ -115,6 +115,28 @@ func TestLasting(t *testing.T) {
 	}
 }
 
+// TestFewDescriptors: a limit that forbids the descriptors of the gate says nothing of them, and the state lasts.
+func TestFewDescriptors(t *testing.T) {
+	for _, c := range []struct {
+		command string
+		exit    int
+		want    string
+	}{
+		{"ulimit -n 20; echo $(ulimit -n)", 0, "20\n"},
+		{"ulimit -n 20; exit 3", 3, ""},
+		{"ulimit -n 10; f() { echo hi | cat; }; f >out; cat out", 0, "hi\n"},
+		{"trap 'echo bye' EXIT; ulimit -n 8", 0, "bye\n"},
+	} {
+		s := begin(t)
+		if o := s.run("x=1; " + c.command); o.Exit != c.exit || o.Head != c.want || o.Lost {
+			t.Errorf("%q: %d %q", c.command, o.Exit, o.Head)
+		}
+		if o := s.run("echo $x"); o.Head != "1\n" {
+			t.Errorf("%q: then %q", c.command, o.Head)
+		}
+	}
+}
+
 // TestLastingSh: what lasts in a plain sh.
 func TestLastingSh(t *testing.T) {
 	if _, err := os.Stat("/bin/dash"); err != nil {
