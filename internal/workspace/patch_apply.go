@@ -147,6 +147,7 @@ func (t *text) locate(ctx context.Context, h Hunk, cursor, line int) (m match, o
 	if strings.HasSuffix(h.Old, "\n") { // the last line of the file may lack what the patch does not say that it lacks
 		forms = append(forms, [2]string{strings.TrimSuffix(h.Old, "\n"), strings.TrimSuffix(h.New, "\n")})
 	}
+	before := 0 // a line above the cursor on which it would fit
 	for _, form := range forms {
 		old, with := form[0], form[1]
 		atEnd := h.End || !strings.HasSuffix(old, "\n")
@@ -161,7 +162,11 @@ func (t *text) locate(ctx context.Context, h Hunk, cursor, line int) (m match, o
 					return match{}, "", "", "", ctx.Err()
 				}
 				n := t.line(m.from)
-				if m.from < cursor || !t.begins(m, n) || atEnd && m.to != len(t.data) {
+				if !t.begins(m, n) || atEnd && m.to != len(t.data) {
+					continue
+				}
+				if m.from < cursor {
+					before = max(before, n)
 					continue
 				}
 				all.add(n)
@@ -183,6 +188,9 @@ func (t *text) locate(ctx context.Context, h Hunk, cursor, line int) (m match, o
 				return *first, old, with, s.how, nil
 			}
 		}
+	}
+	if before > 0 {
+		return match{}, "", "", "", fmt.Errorf("its old lines are on line %d, but not behind the place of what stands before it in the patch; put hunks in the order of the file, and make one of two that overlap", before)
 	}
 	where := "the file"
 	if cursor > 0 {

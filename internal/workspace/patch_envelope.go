@@ -49,7 +49,7 @@ func (p *patchParser) envelope() error {
 			return err
 		}
 	}
-	return p.bad("*** End Patch is missing, so the patch may have been cut; nothing was done")
+	return p.bad("*** End Patch is missing, so the patch may have been cut")
 }
 
 // added reads the lines of a new file.

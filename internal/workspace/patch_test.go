@@ -85,7 +85,10 @@ func TestPatchRefused(t *testing.T) {
 		"hunk first":         {"", "@@ -1 +1 @@\n-a\n+b\n", "a hunk stands before any file"},
 		"NUL":                {"", "a\x00", "NUL"},
 		"conflict":           {"alpha\nbeta\ngamma\n", head + "@@ -1,3 +1,3 @@\n alpha\n-beto\n+x\n gamma\n", "hunk 1 of f: its old lines are not in the file; the closest is lines 1-3"},
-		"before the other":   {"a\nb\n", head + "@@ -2 +2 @@\n-b\n+B\n@@ -1 +1 @@\n-a\n+A\n", "hunk 2 of f: its old lines are not in the file from line"},
+		"before the other":   {"a\nb\n", head + "@@ -2 +2 @@\n-b\n+B\n@@ -1 +1 @@\n-a\n+A\n", "hunk 2 of f: its old lines are on line 1, but not behind"},
+		"over the other":     {"a\nb\nc\n", envelope("*** Update File: f", "-a", "+A", " b", "@@", " b", "-c", "+C"), "put hunks in the order of the file, and make one of two that overlap"},
+		"before an anchor":   {"x\nf\ny\n", envelope("*** Update File: f", "@@ f", "-x", "+z"), "its old lines are on line 1, but not behind"},
+		"in the rest":        {"a\nb\n", envelope("*** Update File: f", "-a", "+A", "@@", "-none", "+z"), "hunk 2 of f: its old lines are not in the file from line 2 on"},
 		"several":            {"x\ny\nx\n", envelope("*** Update File: f", "-x", "+z"), "hunk 1 of f: it fits 2 places, starting on lines 1, 3"},
 		"no anchor":          {"x\n", envelope("*** Update File: f", "@@ func f()", "-x", "+z"), "after @@ is not in the file"},
 		"past the end":       {"x\n", head + "@@ -7,0 +8 @@\n+z\n", "it goes behind line 7, but the file has only 1 line"},
@@ -199,6 +202,20 @@ func FuzzPatch(f *testing.F) {
 			_, _ = p.Apply(t.Context(), []byte(file), Encoding{}, true)
 		}
 	})
+}
+
+// TestFailedNamesTheFile: what can't be linked or renamed is told by the name of the file, without that of the temporary one.
+func TestFailedNamesTheFile(t *testing.T) {
+	dir := t.TempDir()
+	temp := filepath.Join(dir, ".b.overt-1-0.tmp")
+	for name, err := range map[string]error{"rename": os.Rename(temp, dir), "link": os.Link(dir, temp)} {
+		if err == nil || !strings.Contains(err.Error(), temp) {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got := failed("b", err).Error(); strings.Contains(got, "overt-") || !strings.HasPrefix(got, "b") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 }
 
 // TestWriteAll: where one of several writes fails, the others are as if they had not been, with modes and folders.

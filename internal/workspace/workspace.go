@@ -236,11 +236,15 @@ func failed(p string, err error) error {
 	return &PathError{codeIO, p, fmt.Sprintf("%s: %v", p, cause(err))}
 }
 
-// cause leaves out the operation and the path that the os package adds.
+// cause leaves out the operation and the paths that the os package adds: one of them may be the name of a temporary file.
 func cause(err error) error {
 	var pe *fs.PathError
-	if errors.As(err, &pe) {
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe):
 		return pe.Err
+	case errors.As(err, &le):
+		return le.Err
 	}
 	return err
 }
