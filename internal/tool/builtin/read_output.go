@@ -210,6 +210,8 @@ func (p *page) end() {
 // note says what part of the output this was.
 func (p *page) note(kept Kept) {
 	switch {
+	case p.total == 0 && kept.Bytes > 0:
+		fmt.Fprintf(&p.out, "[%s without any text; od -c shows such where the command is run again", count(int(kept.Bytes), "byte", "bytes"))
 	case p.total == 0:
 		p.out.WriteString("[the output is empty")
 	case p.last < p.total:

@@ -233,6 +233,7 @@ func TestReadOutputPieces(t *testing.T) {
 func TestReadOutputRefusals(t *testing.T) {
 	p, s := kept(t, nil)
 	_, out := p.send("run_command", `{"command": "seq 1 5000"}`)
+	_, zeros := p.send("run_command", `{"command": "head -c 3 /dev/zero"}`)
 	other := s.Captures().Spool("tsk_2", "tcl_2-1", true)
 	io.WriteString(other, "of another task")
 	if _, err := other.Keep(); err != nil {
@@ -262,6 +263,7 @@ func TestReadOutputRefusals(t *testing.T) {
 		{`{"id": "` + out.Output.ID + `", "offset": 0, "limit": 1}`, "[lines 1-1 of 5000; go on with offset 2]"},
 		{`{"id": "` + out.Output.ID + `", "offset": -9999, "limit": 1}`, "[lines 1-1 of 5000; go on with offset 2]"},
 		{`{"id": "` + out.Output.ID + `", "offset": 5000}`, "[lines 5000-5000 of 5000; this is the end]"},
+		{`{"id": "` + zeros.Output.ID + `"}`, "[3 bytes without any text; od -c shows such where the command is run again]"},
 	} {
 		if _, note := p.page(c.arguments); note != c.note {
 			t.Errorf("%s: %s", c.arguments, note)

@@ -360,8 +360,11 @@ func (r *commandRun) outcome(o shell.Outcome) (*tool.Result, error) {
 	parts = append(parts, r.notes...)
 	ended, facts := r.endedJobs()
 	parts, result.Facts = append(parts, ended...), append(result.Facts, facts...)
-	if o.Head == "" {
+	switch {
+	case o.Total == 0:
 		parts = append(parts, "no output")
+	case o.Head == "":
+		parts = append(parts, count(int(o.Total), "byte", "bytes")+" of output without any text; od -c shows such")
 	}
 	var err error
 	result.Meta, err = json.Marshal(meta)
