@@ -28,9 +28,9 @@ const (
 // Deny rules come first, then what the plan profile forbids, then ask rules, also where nobody can say whether one
 // covers a command. Below full, protected and secret paths ask unless an allow rule names exactly that path, or the
 // whole command that holds it; a command of grade low only reads, and what it reads is known, so its words do not count.
-// Then allow rules, which never cover a command of grade high, nor one that the shell makes another than its words say, then
-// the profile. A profile that is not known is taken
-// for ask.
+// Then allow rules, which never cover a command of grade high, nor one that the shell makes another than its words say; where it
+// would run programs that the repository brings along, only a rule on every command does, and any other lets it run confined.
+// Then the profile. A profile that is not known is taken for ask.
 func Decide(r Rules, a Action) Decision {
 	if len(a.Effects) == 0 {
 		return decideBare(r, a)
@@ -92,7 +92,9 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 	high := e.Kind == Run && risk.Grade == High
 	low := e.Kind == Run && risk.Grade == Low
 	altered := e.Kind == Run && risk.Altered
-	allows := func(rule Rule) bool { return !high && !altered && rule.allows(tool, e) }
+	named := func(rule Rule) bool { return !high && !altered && rule.allows(tool, e) }
+	brought := e.Kind == Run && risk.Brought
+	allows := func(rule Rule) bool { return named(rule) && (!brought || rule.pattern == "") }
 
 	if rule, ok := find(Deny, forbids); ok {
 		return Decision{Verdict: Deny, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonDenyRule}}
@@ -122,8 +124,13 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 	if high {
 		return Decision{Verdict: Ask, Reasons: askReasons(ReasonHigh, e)}
 	}
-	if r.Profile == Auto && r.Sandbox && e.Kind == Run && !a.Outside && (low || risk.confinable()) {
-		return Decision{Verdict: Allow, Reasons: []string{ReasonAuto, ReasonSandbox}, Confined: true}
+	if r.Profile == Auto && r.Sandbox && e.Kind == Run && !a.Outside {
+		if low || risk.confinable() {
+			return Decision{Verdict: Allow, Reasons: []string{ReasonAuto, ReasonSandbox}, Confined: true}
+		}
+		if rule, ok := find(Allow, named); ok && brought && risk.without(RiskConfig).confinable() {
+			return Decision{Verdict: Allow, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonAllowRule, ReasonSandbox}, Confined: true}
+		}
 	}
 	return decideProfile(r.Profile, e, low)
 }
@@ -137,6 +144,12 @@ func (r Risk) confinable() bool {
 			return slices.Contains([]string{RiskUnparsed, RiskHidden, RiskSecret, RiskProtected, RiskNetwork, RiskProcesses, RiskConfig}, reason)
 		}) &&
 		!slices.ContainsFunc(r.Effects, func(t Touch) bool { return t.Kind == Fetch || t.Kind == Send || t.Kind == Elevate })
+}
+
+// without gives the risk without one of its reasons.
+func (r Risk) without(reason string) Risk {
+	r.Reasons = slices.DeleteFunc(slices.Clone(r.Reasons), func(have string) bool { return have == reason })
+	return r
 }
 
 // mayBeForbidden says why nobody can tell whether a rule forbids a command, "" if none does.

@@ -303,6 +303,7 @@ func (g *grader) gitChanges(sub string, args []arg, has func(...string) bool) {
 		g.add(High, RiskSends)
 	default: // an alias, or a program named git-…
 		g.add(Medium, RiskConfig)
+		g.risk.Brought = g.risk.Brought || g.renames
 	}
 	if destroys {
 		g.effect(Delete, "git "+sub, false)

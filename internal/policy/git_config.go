@@ -37,34 +37,58 @@ func (g *grader) gitConfig() {
 		g.add(Medium, RiskConfig)
 		return
 	}
-	ok := g.upward(func(dir string) { // the repository may begin in any folder above
-		if g.bare(dir) || !g.repository(dir) {
-			g.add(Medium, RiskConfig)
-		}
-	})
+	brings, ok := g.brings()
+	if brings {
+		g.brought()
+	}
 	if !ok {
 		g.add(Medium, RiskReads)
+		g.risk.Brought = true
 	}
+}
+
+// brings tells whether a repository that Git may find has it run programs; ok: all that it may find was looked at.
+func (g *grader) brings() (brings, ok bool) {
+	ok = g.upward(func(dir string) { // the repository may begin in any folder above
+		brings = brings || g.bare(dir) || !g.repository(dir)
+	})
+	return brings, ok
+}
+
+// brought notes that programs of the repository run, which the command does not name.
+func (g *grader) brought() {
+	g.add(Medium, RiskConfig)
+	g.risk.Brought = true
 }
 
 // otherRepositories looks for repositories of other programs, whose settings may name programs as well.
 func (g *grader) otherRepositories() {
 	g.upward(func(dir string) { // gitConfig has said where it can't be
 		if g.thereAny(dir, ".hg .bzr .svn .fslckout _FOSSIL_") {
-			g.add(Medium, RiskConfig)
+			g.brought()
 		}
 	})
 }
 
 // gitHooks looks for hooks of the repository, which commands that change something run (githooks(5)).
 func (g *grader) gitHooks() {
-	g.upward(func(folder string) {
-		dir, ok := g.gitDir(folder)
-		if !ok || dir != "" && g.thereAny(path.Join(dir, "hooks"), "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge post-checkout "+
+	look := func(hooks string) {
+		if g.thereAny(hooks, "pre-commit prepare-commit-msg commit-msg post-commit pre-merge-commit post-merge post-checkout "+
 			"pre-rebase post-rewrite applypatch-msg pre-applypatch post-applypatch pre-auto-gc post-index-change reference-transaction pre-push fsmonitor-watchman") {
-			g.add(Medium, RiskConfig)
+			g.brought()
+		}
+	}
+	g.upward(func(folder string) {
+		switch dir, ok := g.gitDir(folder); {
+		case !ok:
+			g.brought()
+		case dir != "":
+			look(path.Join(dir, "hooks"))
 		}
 	})
+	for _, hooks := range g.hooks {
+		look(hooks)
+	}
 }
 
 // upward looks at each folder that the command may be in, and at those above it in the workspace; false: it may be elsewhere, or
@@ -172,8 +196,16 @@ func (g *grader) repositoryAt(dir, folder string) bool {
 				if to, ok := g.from(dir, s.value); err != nil || !ok || to != top {
 					return false
 				}
+			case s.section == "core" && s.key == "hookspath" && !strings.HasPrefix(s.value, "~") && !strings.HasPrefix(s.value, "%"):
+				hooks, ok := g.from(folder, s.value)
+				if !ok || g.there(path.Join(hooks, "post-index-change")) {
+					return false
+				}
+				g.hooks = append(g.hooks, hooks)
 			case s.runs():
 				return false
+			case s.section == "alias":
+				g.renames = true
 			}
 		}
 	}

@@ -34,6 +34,8 @@ type grader struct {
 	written   []string        // paths that the text writes before it may run them
 	fetched   bool            // files came from elsewhere
 	remotes   bool            // remotes of a repository were added or changed
+	hooks     []string        // where repositories that were looked at have their hooks by their settings
+	renames   bool            // a repository that was looked at gives commands of Git names of its own
 	making    []string        // targets and scripts under way
 
 	// Of a shell that is not a fresh one:

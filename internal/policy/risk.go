@@ -89,6 +89,10 @@ type Risk struct {
 	// Altered says that what the shell has from before makes the command another one than its words say: a function or an
 	// alias, PATH, a variable or option that it obeys. No rule that allows the words means it then.
 	Altered bool
+	// Brought says that programs would run, or may, which the repository brings along and the command's words do not name: by
+	// settings of Git and hooks. A rule on the words does not mean them, only one on every command. Without a look at files nothing
+	// is known of them.
+	Brought bool
 }
 
 // Raise gives the risk with a grade that the model gave itself, which can only raise it.

@@ -326,6 +326,11 @@ func (g *grader) golang(args []arg) {
 	}
 	g.effect(Run, "go "+sub, false)
 	g.add(Medium, RiskProject)
+	if g.files != nil && slices.Contains([]string{"build", "install", "run"}, sub) { // which ask git for what they are to be stamped with
+		if brings, ok := g.brings(); brings || !ok {
+			g.risk.Brought = true
+		}
+	}
 	for i, a := range rest {
 		name, value, joined := strings.Cut(strings.TrimLeft(a.text, "-"), "=")
 		if !a.option() {
