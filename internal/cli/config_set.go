@@ -54,6 +54,11 @@ func (p *program) setConfig(name string, values []string, unset bool) error {
 	if err := holds(name, values); err != nil {
 		return err
 	}
+	if name == config.Model && !unset {
+		if err := p.provided(path, text); err != nil {
+			return err
+		}
+	}
 	before := p.inFile(doc, name)
 	if unset && bytes.Equal(text, doc.Text) {
 		_, err := fmt.Fprintln(p.Err, visible(p.say.Say("config.unset.nothing", name, places.Config)))
@@ -105,6 +110,18 @@ func holds(name string, values []string) error {
 	}
 	_, err := app.Rules(&c)
 	return err
+}
+
+// provided makes sure that a model of a file names no provider that is not there, before the file has it. That depends on where
+// requests go, as the file and the environment say by now.
+func (p *program) provided(path string, text []byte) error {
+	c, _ := config.Resolve(config.Sources{User: &config.Document{Path: path, Text: text}, Env: p.Env})
+	for _, e := range c.Problems {
+		if e.Code == "config.no_provider" && e.Path != "" {
+			return &config.Error{Code: e.Code, Args: e.Args, Hint: e.Hint, Usage: true}
+		}
+	}
+	return nil
 }
 
 // inFile is what a file says of a setting, for people.

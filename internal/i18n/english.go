@@ -58,7 +58,7 @@ func english() map[string]string {
 		"config.no_key.unloaded":   "a model server answers on this machine, without a model: %s; load one",
 		"config.no_key.server":     "%s at %s",
 		"config.no_provider":       "there is no provider %q; there are %s",
-		"config.no_provider.hint":  "put it into providers, or pass --base-url, with which a model is taken as it stands",
+		"config.no_provider.hint":  "put it into providers, or give a base URL (base_url, --base-url), with which a model is taken as it stands",
 		"config.wrong_key":         "the key of %s looks like %s's, and the endpoint is %s's; it was not sent",
 		"config.wrong_key.hint":    "set a key of %s, or choose the other vendor: --model %s/NAME",
 		"config.wrong_key.alone":   "set a key of %s",
