@@ -202,11 +202,11 @@ func TestFactsOfAnotherWorkspace(t *testing.T) {
 	} {
 		r := p.run(args...).want(t, 1)
 		said := r.out + r.err
-		if !strings.Contains(said, "overt.db") || !strings.Contains(said, "another workspace") || !strings.Contains(said, "restore a backup over it") || strings.Contains(said, "move captures.db away") || strings.Contains(said, "captures.db belongs") {
+		if !strings.Contains(said, "overt.db") || !strings.Contains(said, "another workspace") || !strings.Contains(said, "restore a backup over it") || strings.Contains(said, "move captures.db away") || strings.Contains(said, "captures.db belongs") || strings.Contains(said, "goes on in it") {
 			t.Errorf("%s says %q %q", args, r.out, r.err)
 		}
 	}
-	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "belongs to the record of another workspace, "+stranger.dir) || strings.Contains(r.out, "files.db is lost") {
+	if r := p.run("db", "status").want(t, 0); !strings.Contains(r.out, "belongs to the record of another workspace, "+stranger.dir) || strings.Contains(r.out, "files.db is lost") || strings.Contains(r.out, "goes on in it") {
 		t.Errorf("status says %q", r.out)
 	}
 	p.run("db", "restore", backup).want(t, 0)
@@ -313,4 +313,80 @@ func TestOddPath(t *testing.T) {
 			t.Errorf("%s says %q %q", args, r.out, r.err)
 		}
 	}
+}
+
+// TestStatesOfAnotherWorkspace: a files.db of another record is known for one by everybody, in one line that says what to do. It is neither
+// read nor written, and once it is moved away all goes on.
+func TestStatesOfAnotherWorkspace(t *testing.T) {
+	t.Parallel()
+	p, dir := onChanges(t)
+	_, other := onChanges(t)
+	data, err := os.ReadFile(filepath.Join(other, "files.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "files.db")
+	change(t, path, func([]byte) []byte { return data })
+	s := startStrict(t, "", runs("echo three > a.txt"), strictReply{Text: "It did not run."}, strictReply{Text: "No tool."})
+	task := []string{"-u", s.URL, "-m", "strict", "--permission", "full", "--continue"}
+	for _, args := range [][]string{
+		{"undo"},
+		{"undo", "--list"},
+		{"undo", "--dry-run"},
+		{"undo", "--redo"},
+		{"db", "check"},
+		{"db", "prune", "--files-older-than", "1s"},
+		{"doctor", "--offline", "-u", "http://127.0.0.1:1/v1", "-m", "x"},
+		{"task", "rm", "last", "--yes"},
+	} {
+		r := p.run(args...).want(t, 1)
+		said := r.out + r.err
+		if strings.Count(said, "belongs to the record of another workspace") != 1 || !strings.Contains(said, "files.db") || !strings.Contains(said, "move it away") {
+			t.Errorf("%s says %q %q", args, r.out, r.err)
+		}
+		for _, word := range []string{"retention", "damaged", "is lost", "restore"} {
+			if strings.Contains(said, word) {
+				t.Errorf("%s says %q: %q %q", args, word, r.out, r.err)
+			}
+		}
+	}
+	if r := p.run("db", "status").want(t, 0); strings.Count(r.out, "it belongs to the record of another workspace; move it away") != 1 || strings.Contains(r.out, "is lost") {
+		t.Errorf("status says %q", r.out)
+	}
+	if r := p.run("db", "check", "--json").want(t, 1); !strings.Contains(r.out, `"code":"stranger","file":"files.db"`) || !strings.Contains(r.out, `"lost_changes":0`) {
+		t.Errorf("check says %q", r.out)
+	}
+	if r := p.run(append(task, "go on")...).want(t, 0); !strings.Contains(r.err, "files.db belongs to the record of another workspace; move it away") || p.read("a.txt") != "two\n" {
+		t.Errorf("a.txt is %q, and a task says %q", p.read("a.txt"), r.err)
+	}
+	p.run(append(task, "just talk")...).want(t, 0)
+	change(t, path, func(now []byte) []byte {
+		if !bytes.Equal(now, data) {
+			t.Error("the other record's file was changed")
+		}
+		return now
+	})
+	if err := os.Rename(path, path+".other"); err != nil {
+		t.Fatal(err)
+	}
+	p.run("db", "check").want(t, 0)
+	p.run("undo", "--list").want(t, 0)
+	p.run("db", "check").want(t, 0)
+}
+
+// TestStatesAreLeft: a files.db that is all that is left of a record is no other workspace's, and is used on.
+func TestStatesAreLeft(t *testing.T) {
+	t.Parallel()
+	p, dir := onChanges(t)
+	for _, name := range []string{"overt.db", "captures.db"} {
+		if err := os.Remove(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := startStrict(t, "", runs("echo three > a.txt"), strictReply{Text: "Done."})
+	p.run("-u", s.URL, "-m", "strict", "--permission", "full", "begin anew").want(t, 0)
+	if p.run("undo").want(t, 0); p.read("a.txt") != "two\n" {
+		t.Errorf("a.txt is %q", p.read("a.txt"))
+	}
+	p.run("db", "check").want(t, 0)
 }

@@ -274,6 +274,8 @@ func (f *findings) database(g store.Glanced, holder *store.HeldError) {
 		switch {
 		case g.Err != nil && filepath.Base(g.Path) == "overt.db":
 			f.problem("doctor.database.stranger", g.Path).next("doctor.database.strange.next")
+		case g.Err != nil && states:
+			f.problem("doctor.database.stranger", g.Path).next("doctor.files.next")
 		case g.Err != nil:
 			f.problem("doctor.database.stranger", g.Path).next("doctor.database.stranger.next")
 		default:

@@ -119,7 +119,9 @@ func dbStatusJSON(st *app.DBStatus) any {
 func (p *program) showDB(db *app.DB, st *app.DBStatus) error {
 	line := func(code string, args ...any) { fmt.Fprintln(p.Out, visible(p.say.Say(code, args...))) }
 	fmt.Fprintln(p.Out, visible(st.Dir))
-	p.other(db.Other(st.Root))
+	if st.Files[0].Problem == "" { // else it says that no task goes on in it
+		p.other(db.Other(st.Root))
+	}
 	for _, f := range st.Files {
 		switch {
 		case f.Present && f.Problem != "":
@@ -317,7 +319,9 @@ func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 	if r.Unknown > 0 {
 		fmt.Fprintln(p.Out, "  "+p.plural("db.unknown", int(r.Unknown)))
 	}
-	p.other(db.Other(r.Root))
+	if !r.Elsewhere() {
+		p.other(db.Other(r.Root))
+	}
 	if r.OK() {
 		return nil
 	}
@@ -329,6 +333,8 @@ func (p *program) showReport(db *app.DB, r *app.DBReport) error {
 	}
 	switch states := r.States(); {
 	case states.OK():
+	case states.StrangeFiles():
+		fmt.Fprintln(p.Err, p.say.Say("db.check.files.stranger"))
 	case states.Newer():
 		fmt.Fprintln(p.Err, p.say.Say("db.check.files.newer"))
 	default:

@@ -71,10 +71,11 @@ func englishUndo() map[string]string {
 		"undo.lacks.forgotten":       "%d files that were forgotten",
 		"undo.lacks.forgotten.one":   "1 file that was forgotten",
 
-		"db.file.files":       "  %s checkpoints, %s contents of files",
-		"db.pruned.files":     "%s checkpoints, %s bytes",
-		"db.prune.files_age":  "--files-older-than is %q; it must be a time such as 90d or 12h",
-		"db.prune.files_size": "--files-max is %q; it must be a number of bytes such as 500MB or 2GB",
+		"db.check.files.stranger": "no task can change files like this: move files.db away; no backup has it, and nothing else is touched by that",
+		"db.file.files":           "  %s checkpoints, %s contents of files",
+		"db.pruned.files":         "%s checkpoints, %s bytes",
+		"db.prune.files_age":      "--files-older-than is %q; it must be a time such as 90d or 12h",
+		"db.prune.files_size":     "--files-max is %q; it must be a number of bytes such as 500MB or 2GB",
 
 		"story.changes":        "     %s %s and %d more",
 		"story.change.outside": "     by others: %s %s",

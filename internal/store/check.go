@@ -112,6 +112,9 @@ func check(ctx context.Context, dir, name string, depth int) (*Report, error) {
 		if err != nil {
 			return nil, err
 		}
+		if !strange && strangers(ids[factsFile], files.id) {
+			files.problems = append([]Problem{{Code: ProblemStranger, File: filesFile, Detail: "it " + strangeFilesText}}, files.problems...)
+		}
 		if files.whole() && !strange {
 			_, out.LostChanges = gone(changes, func(id string) bool { return files.kept[id] }, files.is.Present, files.begun)
 		}

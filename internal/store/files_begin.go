@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -11,20 +12,23 @@ import (
 )
 
 // begin gives files.db the number of its record, unless it has one, and reads how far the facts went when it was begun. Whoever gives
-// it the number is the one to say that there had been another one.
+// it the number is the one to say that there had been another one. One with the number of another record is refused.
 func (s *Store) begin(ctx context.Context, db *database) (event.Seq, error) {
-	if id, err := db.identity(ctx); err != nil {
+	s.facts.mu.Lock()
+	own, err := s.facts.identity(ctx)
+	s.facts.mu.Unlock()
+	if err != nil {
+		return 0, s.facts.explain(err)
+	}
+	has, err := db.identity(ctx)
+	if err == nil && has == 0 {
+		_, err = db.identify(ctx, own, func() error { return s.missFiles(ctx, db) })
+	}
+	switch {
+	case err != nil:
 		return 0, err
-	} else if id == 0 {
-		s.facts.mu.Lock()
-		id, err := s.facts.identity(ctx)
-		s.facts.mu.Unlock()
-		if err == nil {
-			_, err = db.identify(ctx, id, func() error { return s.missFiles(ctx, db) })
-		}
-		if err != nil {
-			return 0, err
-		}
+	case strangers(own, has):
+		return 0, fmt.Errorf("%s %s", db.path, strangeFilesText)
 	}
 	return db.begun(ctx)
 }

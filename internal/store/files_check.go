@@ -14,8 +14,9 @@ import (
 	"overt/internal/event"
 )
 
-// inspectFiles says how files.db stands; nil: it is not there, and nothing is missed. named are the changes that the facts name.
-func inspectFiles(ctx context.Context, dir string, named map[string]event.Seq) (*FileStatus, error) {
+// inspectFiles says how files.db stands; nil: it is not there, and nothing is missed. named are the changes that the facts name, and
+// record is the number of these, 0 where that says nothing.
+func inspectFiles(ctx context.Context, dir string, named map[string]event.Seq, record int64) (*FileStatus, error) {
 	f := &FileStatus{Name: filesFile, Path: filepath.Join(dir, filesFile)}
 	info, err := plain(f.Path)
 	switch {
@@ -38,6 +39,9 @@ func inspectFiles(ctx context.Context, dir string, named map[string]event.Seq) (
 	if err := look(ctx, f.Path, func(d *database) error { return f.readFiles(ctx, d, named) }); err != nil {
 		f.Problem, f.Damaged = problem(err)
 	}
+	if f.Problem == "" && strangers(record, f.id) {
+		f.Problem, f.Lost = "it "+strangeFilesText, nil
+	}
 	return f, nil
 }
 
@@ -55,6 +59,9 @@ func (f *FileStatus) readFiles(ctx context.Context, d *database, named map[strin
 		return nil
 	}
 	if err := d.still(ctx); err != nil {
+		return err
+	}
+	if f.id, err = d.identity(ctx); err != nil {
 		return err
 	}
 	begun, err := d.begun(ctx)
@@ -96,7 +103,7 @@ func checkFiles(ctx context.Context, dir string) (*checking, error) {
 		return nil, err
 	}
 	err := look(ctx, path, func(d *database) error {
-		c.is, c.problems, c.more = CheckedFile{Name: filesFile, Present: true}, nil, 0 // for the second look
+		c.is, c.id, c.problems, c.more = CheckedFile{Name: filesFile, Present: true}, 0, nil, 0 // for the second look
 		clear(c.kept)
 		if err := d.still(ctx); err != nil {
 			return err
@@ -116,6 +123,9 @@ func checkFiles(ctx context.Context, dir string) (*checking, error) {
 			return nil
 		}
 		c.is.Form = form.last
+		if c.id, err = d.identity(ctx); err != nil {
+			return err
+		}
 		if c.begun, err = d.begun(ctx); err != nil {
 			return err
 		}

@@ -74,6 +74,9 @@ func Glance(ctx context.Context, dir string, wait time.Duration) (Glimpse, error
 	states := Glanced{File: filesFile, Path: filepath.Join(dir, filesFile)}
 	states.look(ctx, recordFile{filesFile, fileMigrations()}, wait)
 	switch facts := out.Files[0]; {
+	case sound(facts) && sound(states) && strangers(facts.id, states.id):
+		states.State, states.Err = Foreign, errors.New(strangeFilesText)
+		out.Files = append(out.Files, states)
 	case states.State != Absent:
 		out.Files = append(out.Files, states)
 	case sound(facts):

@@ -2,16 +2,18 @@ package store
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 
 	"overt/internal/event"
 )
 
-// Both files of a record carry the same number in their headers (PRAGMA user_version), so that captures.db of another record
-// is not taken for ours. It is chosen when the record is made, or first opened by a program that knows of it; 0 is none yet.
+// The files of a record carry the same number in their headers (PRAGMA user_version), so that captures.db or files.db of another
+// record is not taken for ours. It is chosen when the record is made, or first opened by a program that knows of it; 0 is none yet.
 // captures.db carries another one (PRAGMA application_id): the last fact that there was when the file was begun, 0 for one that was
 // begun with its record. What facts up to there name and it does not have was not pruned from it: it went with an earlier file.
 // So does files.db, which is begun with the first change to a file.
@@ -61,7 +63,11 @@ func (s *Store) pair(ctx context.Context, captures *database, existing bool) err
 		return captures.explain(err)
 	}
 	if f == 0 && !existing { // a new overt.db beside an old captures.db takes it over: calls that it does not know are only pruned
-		if f, err = s.facts.identify(ctx, c, func() error { return s.missFacts(ctx, captures) }); err != nil {
+		left := c
+		if left == 0 { // nor is an old files.db that is all that is left another record's
+			left = headerNumber(filepath.Join(s.dir, filesFile))
+		}
+		if f, err = s.facts.identify(ctx, left, func() error { return s.missFacts(ctx, captures) }); err != nil {
 			return err
 		}
 	}
@@ -80,11 +86,29 @@ func (s *Store) pair(ctx context.Context, captures *database, existing bool) err
 	return nil
 }
 
+// headerNumber reads the number of a file that nobody in this process has open, as SQLite's format has it in bytes 60 to 63
+// (sqlite.org/fileformat2.html#user_version_number); 0: it has none, or can't be read.
+func headerNumber(path string) int64 {
+	f, err := openPlain(path)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var head [64]byte
+	if _, err := io.ReadFull(f, head[:]); err != nil || string(head[:16]) != "SQLite format 3\x00" {
+		return 0
+	}
+	return int64(int32(binary.BigEndian.Uint32(head[60:])))
+}
+
 // strangers tells whether the numbers of two files say that they are of different records.
 func strangers(facts, captures int64) bool { return facts != 0 && captures != 0 && facts != captures }
 
 // strangersText says so of captures.db.
 const strangersText = "belongs to the record of another workspace; move it away (exchanges of before are then missing)"
+
+// strangeFilesText says it of files.db.
+const strangeFilesText = "belongs to the record of another workspace; move it away (" + filesLostText + ")"
 
 // strangeFacts says it of overt.db, where that one is of another workspace and captures.db is not.
 func strangeFacts(root string) string {

@@ -9,7 +9,7 @@ import (
 const (
 	ProblemAbsent     = "absent"     // the file is gone or empty, though there was one
 	ProblemNotOurs    = "foreign"    // the file is none of ours, or no database
-	ProblemStranger   = "stranger"   // captures.db is of another record than overt.db, or overt.db of another workspace than captures.db
+	ProblemStranger   = "stranger"   // captures.db or files.db is of another record than overt.db, or overt.db of another workspace than captures.db
 	ProblemNewer      = "newer"      // a newer program wrote the file
 	ProblemFile       = "file"       // SQLite finds the file damaged
 	ProblemGap        = "gap"        // facts are missing
@@ -122,6 +122,16 @@ func (r *Report) StrangeFacts() bool {
 		}
 	}
 	return strange
+}
+
+// StrangeFiles tells whether files.db is of another record than overt.db.
+func (r *Report) StrangeFiles() bool { return r.has(filesFile, ProblemStranger) }
+
+// Elsewhere tells whether overt.db is of another workspace than the files beside it, whatever else is wrong: no task goes on in it.
+func (r *Report) Elsewhere() bool { return r.has(factsFile, ProblemStranger) }
+
+func (r *Report) has(file, code string) bool {
+	return slices.ContainsFunc(r.Problems, func(p Problem) bool { return p.File == file && p.Code == code })
 }
 
 // Captures tells whether nothing is wrong with overt.db but what can be made anew: without captures.db the record can be used.

@@ -70,10 +70,11 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	}
 	facts, captures := &out.Files[0], &out.Files[1]
 	out.Root = facts.root
+	record := facts.id
 	switch {
 	case !strangers(facts.id, captures.id):
 	case elsewhere(filepath.Base(dir), facts.root):
-		facts.Problem, captures.calls, facts.changes = "it "+strangeFacts(facts.root), nil, nil
+		facts.Problem, captures.calls, facts.changes, record = "it "+strangeFacts(facts.root), nil, nil, 0
 	case captures.Problem == "":
 		captures.Problem, captures.calls = "it "+strangersText, nil
 	}
@@ -94,7 +95,7 @@ func Inspect(ctx context.Context, dir string) (*Status, error) {
 	if out.Unread = unread; j != nil {
 		out.Restoring = j.From
 	}
-	files, err := inspectFiles(ctx, dir, facts.changes)
+	files, err := inspectFiles(ctx, dir, facts.changes, record)
 	if err != nil {
 		return nil, err
 	}
