@@ -125,12 +125,12 @@ func (t *turn) message(r *llm.Response) (event.MessageAdded, string) {
 		switch b.Type {
 		case llm.Text:
 			text += b.Text
-			m.Blocks = append(m.Blocks, event.Block{Type: "text", Text: b.Text})
+			m.Blocks = append(m.Blocks, event.Block{Type: "text", Text: b.Text, Opaque: b.Opaque, Origin: b.Origin})
 		case llm.Reasoning:
-			m.Blocks = append(m.Blocks, event.Block{Type: "reasoning", Text: b.Text, Carrier: b.Carrier})
+			m.Blocks = append(m.Blocks, event.Block{Type: "reasoning", Text: b.Text, Carrier: b.Carrier, Opaque: b.Opaque, Origin: b.Origin})
 		case llm.Call:
 			calls++
-			m.Blocks = append(m.Blocks, event.Block{Type: "call", Call: &event.ToolCall{
+			m.Blocks = append(m.Blocks, event.Block{Type: "call", Opaque: b.Opaque, Origin: b.Origin, Call: &event.ToolCall{
 				ID: t.id("tcl", calls), Given: b.Call.ID, Name: b.Call.Name, Args: b.Call.Arguments,
 			}})
 		}

@@ -254,7 +254,7 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 	kit := &session.Kit{
 		Model: provider.New(provider.Options{
 			Wire: a.client, Endpoint: c.BaseURL.Value, Key: c.APIKey.Value, Name: c.Provider, Model: a.Model, Stream: c.Stream,
-			Quirks: provider.QuirksFor(c.Provider, c.BaseURL.Value),
+			Protocol: c.Protocol.Value, Profile: provider.ProfileFor(c.Protocol.Value, c.Provider, c.BaseURL.Value, a.Model),
 		}),
 		Info: llm.Info{Provider: c.Provider, Protocol: c.Protocol.Value, Model: a.Model, Local: wire.Local(c.BaseURL.Value)},
 		Set:  set,

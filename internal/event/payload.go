@@ -176,10 +176,21 @@ type MessageAdded struct {
 
 // Block is a piece of a message.
 type Block struct {
-	Type    string    `json:"type"` // text, reasoning, call
-	Text    string    `json:"text,omitempty"`
-	Carrier string    `json:"carrier,omitempty"` // field that a reasoning text arrived in
-	Call    *ToolCall `json:"call,omitempty"`
+	Type    string          `json:"type"` // text, reasoning, call, image
+	Text    string          `json:"text,omitempty"`
+	Carrier string          `json:"carrier,omitempty"` // field that a reasoning text arrived in
+	Opaque  json.RawMessage `json:"opaque,omitempty"`  // what the model's server wants back with it, as it came
+	Origin  string          `json:"origin,omitempty"`  // endpoint and model that it goes back to, and to no other
+	Call    *ToolCall       `json:"call,omitempty"`
+	Image   *Image          `json:"image,omitempty"`
+}
+
+// Image refers to a picture, whose bytes are kept once, apart.
+type Image struct {
+	Hash  string `json:"hash"`  // SHA-256 of the bytes, hexadecimal
+	Media string `json:"media"` // image/png, image/jpeg, image/gif, image/webp
+	Bytes int64  `json:"bytes"`
+	Name  string `json:"name,omitempty"` // of the file that it was read from, for people
 }
 
 // ToolCall is a call that the model made.
@@ -262,6 +273,7 @@ type ToolDecided struct {
 	Rule    string   `json:"rule,omitempty"`
 	Reasons []string `json:"reasons,omitempty"`
 	Preview string   `json:"preview,omitempty"` // command or diff
+	Dir     string   `json:"dir,omitempty"`     // that a command begins in, where it is not the workspace; its effect and preview begin with the cd there
 	Unasked bool     `json:"unasked,omitempty"` // denied because nobody could be asked
 	By      string   `json:"by,omitempty"`      // the question whose answer made Rule
 	// Of a command only: its grade (low, medium, high), the one that the model gave it, why, and what it is found to do.
@@ -342,6 +354,7 @@ type QuestionAsked struct {
 	Options  []string `json:"options"`          // yes, no: this call; always, never: Rule, for the turn; pattern: Rule, for the task; workspace, user: Rule, there
 	Target   string   `json:"target,omitempty"` // what the call is about: a path, a command
 	Show     string   `json:"show"`             // command or diff
+	Dir      string   `json:"dir,omitempty"`    // as of the decision
 	Reasons  []string `json:"reasons,omitempty"`
 	Intent   string   `json:"intent,omitempty"` // why, in the model's words
 	Rule     string   `json:"rule,omitempty"`   // what the answers that last are about

@@ -32,6 +32,7 @@ const (
 	Reasoning BlockType = "reasoning" // Text, Carrier
 	Call      BlockType = "call"      // Call
 	Result    BlockType = "result"    // Result
+	Picture   BlockType = "image"     // Image
 )
 
 // Block is a piece of a message.
@@ -42,9 +43,26 @@ type Block struct {
 	// Carrier is the field in which a reasoning text arrived ("reasoning_content", "reasoning"); it goes back under
 	// the same name where the endpoint wants it back at all.
 	Carrier string
-	Call    *ToolCall
-	Result  *ToolResult
+	// Opaque is what the model's server wants back beside the text, byte for byte: a signature, an encrypted item. Only
+	// the adapter that gave it understands it.
+	Opaque json.RawMessage
+	// Origin names the endpoint and model that a reasoning text or Opaque came from, as the adapter spells it; it goes
+	// back to no other.
+	Origin string
+	Call   *ToolCall
+	Result *ToolResult
+	Image  *Image
 }
+
+// Image refers to a picture; its bytes are looked up when a request is sent (see [Images]).
+type Image struct {
+	Hash  string // SHA-256 of the bytes, hexadecimal
+	Media string // image/png, image/jpeg, image/gif, image/webp
+	Bytes int64
+}
+
+// Images gives the bytes of pictures by their hash. It is safe for concurrent use.
+type Images func(ctx context.Context, hash string) ([]byte, error)
 
 // ToolCall asks for one tool. In an answer, Name may be no tool's, even empty, and ID may be empty or not unique. Arguments is the text as received: re-marshalling it would change the bytes of the prefix.
 type ToolCall struct {
@@ -77,6 +95,14 @@ type Params struct {
 	Temperature *float64 `json:"temperature,omitempty"`
 	MaxTokens   int      `json:"max_tokens,omitempty"`  // 0: not sent
 	ToolChoice  string   `json:"tool_choice,omitempty"` // "": left to the server; "none" keeps the tools, and so the prefix, and forbids calls
+	Thinking    string   `json:"thinking,omitempty"`    // on, off; "": left to the server
+	Effort      string   `json:"effort,omitempty"`      // one of [Efforts]; "": left to the server
+}
+
+// Efforts lists the levels of thinking from the least to the most. Servers know some of them each; an adapter sends the
+// nearest that its own knows.
+func Efforts() []string {
+	return []string{"minimal", "low", "medium", "high", "xhigh", "max", "ultra"}
 }
 
 // Request is everything that one model call sends.
@@ -103,6 +129,7 @@ const (
 // Usage counts tokens in disjoint buckets (but Reasoning, which is part of Output). A nil bucket was not reported.
 type Usage struct {
 	Fresh, CacheRead, CacheWrite, Output, Reasoning *int64
+	Cost                                            *float64        // US dollars, as the server says; nil: it does not
 	Raw                                             json.RawMessage // the usage object as received; nil: none came
 }
 

@@ -147,12 +147,21 @@ func (t *Thread) applyMessage(node event.Seq, p event.MessageAdded) {
 		case b.Type == string(llm.Call) && b.Call != nil:
 			s := slot{call: *b.Call, id: t.wireID(*b.Call), name: wireName(b.Call.Name)}
 			t.batch = append(t.batch, s)
-			m.Blocks = append(m.Blocks, llm.Block{Type: llm.Call, Owner: owner(node), Call: &llm.ToolCall{ID: s.id, Name: s.name, Arguments: wireArgs(b.Call.Args)}})
+			m.Blocks = append(m.Blocks, llm.Block{
+				Type: llm.Call, Owner: owner(node), Opaque: b.Opaque, Origin: b.Origin,
+				Call: &llm.ToolCall{ID: s.id, Name: s.name, Arguments: wireArgs(b.Call.Args)},
+			})
+		case b.Image != nil:
+			m.Blocks = append(m.Blocks, llm.Block{Type: llm.Picture, Owner: owner(node), Image: &llm.Image{Hash: b.Image.Hash, Media: b.Image.Media, Bytes: b.Image.Bytes}})
 		case b.Text != "" || b.Carrier != "":
-			m.Blocks = append(m.Blocks, llm.Block{Type: llm.BlockType(b.Type), Owner: owner(node), Text: p.Blocks[i].Text, Carrier: b.Carrier})
+			m.Blocks = append(m.Blocks, llm.Block{
+				Type: llm.BlockType(b.Type), Owner: owner(node), Text: p.Blocks[i].Text, Carrier: b.Carrier, Opaque: b.Opaque, Origin: b.Origin,
+			})
 		}
 	}
-	if !slices.ContainsFunc(m.Blocks, func(b llm.Block) bool { return b.Call != nil || b.Type == llm.Text && strings.TrimSpace(b.Text) != "" }) {
+	if !slices.ContainsFunc(m.Blocks, func(b llm.Block) bool {
+		return b.Call != nil || b.Image != nil || b.Type == llm.Text && strings.TrimSpace(b.Text) != ""
+	}) {
 		return // nothing that may stand alone in a request: reasoning, or white space, before an answer that never came
 	}
 	t.messages = append(t.messages, m)

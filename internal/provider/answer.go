@@ -1,6 +1,8 @@
 package provider
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -9,15 +11,14 @@ import (
 
 // answer is put together from deltas, or from one message.
 type answer struct {
-	show  func(llm.Delta)
-	tools []llm.ToolSpec
+	show   func(llm.Delta)
+	tools  []llm.ToolSpec
+	origin string
 
 	id     string
 	blocks []*piece
 	calls  calls
 	open   *piece // text that still grows; nil after a call
-	rest   []byte // end of a text that is not a whole character yet
-	half   rune   // first half of a surrogate pair
 
 	finish  string // as received
 	size    int    // of what has come, as JSON
@@ -31,12 +32,14 @@ type answer struct {
 type piece struct {
 	kind    llm.BlockType
 	carrier string
+	opaque  json.RawMessage
 	text    strings.Builder
+	in      characters
 	call    *call
 }
 
-func newAnswer(tools []llm.ToolSpec, show func(llm.Delta)) *answer {
-	a := &answer{show: show, tools: tools}
+func newAnswer(tools []llm.ToolSpec, origin string, show func(llm.Delta)) *answer {
+	a := &answer{show: show, tools: tools, origin: origin}
 	a.calls.opened = func(c *call) {
 		a.settle()
 		a.blocks = append(a.blocks, &piece{kind: llm.Call, call: c})
@@ -48,31 +51,53 @@ func newAnswer(tools []llm.ToolSpec, show func(llm.Delta)) *answer {
 // Some servers, and gateways that drop chunks without text, send no reason at all; one that breaks off sends no mark.
 func (a *answer) finished() bool { return a.done || a.finish != "" }
 
-// add appends the string v to the text of its kind, and shows it.
-func (a *answer) add(kind llm.BlockType, carrier string, v raw) {
-	if v.kind() != '"' || len(v) == 2 {
-		return
+// grow checks that the answer stays within its bound when n more bytes of JSON have come.
+func (a *answer) grow(n int, name string) *llm.Error {
+	if a.size += n; a.size > maxAnswer {
+		return &llm.Error{Class: llm.Malformed, Code: "size", Message: fmt.Sprintf("the answer of %s is larger than %d MB", name, maxAnswer>>20)}
 	}
-	if a.open == nil || a.open.kind != kind || a.open.carrier != carrier {
-		a.settle()
-		a.open = &piece{kind: kind, carrier: carrier}
-		a.blocks = append(a.blocks, a.open)
-	}
-	b := unquote(a.rest, v, &a.half)
-	n := whole(b)
-	a.emit(string(b[:n]))
-	a.rest = append(a.rest[:0], b[n:]...)
+	return nil
 }
 
-// emit keeps and shows a piece of the open text; what is shown, joined, is what is kept.
-func (a *answer) emit(s string) {
+// begin adds a block that holds text.
+func (a *answer) begin(kind llm.BlockType, carrier string) *piece {
+	p := &piece{kind: kind, carrier: carrier}
+	a.blocks = append(a.blocks, p)
+	return p
+}
+
+// add appends the string v to the text of its kind, and shows it.
+func (a *answer) add(kind llm.BlockType, carrier string, v raw) {
+	if v.kind() == '"' && len(v) > 2 {
+		p := a.growing(kind, carrier)
+		a.write(p, p.in.decode(v))
+	}
+}
+
+// growing gives the block that a text of its kind goes on in.
+func (a *answer) growing(kind llm.BlockType, carrier string) *piece {
+	if a.open == nil || a.open.kind != kind || a.open.carrier != carrier {
+		a.settle()
+		a.open = a.begin(kind, carrier)
+	}
+	return a.open
+}
+
+// put adds a text of its kind, and shows it.
+func (a *answer) put(kind llm.BlockType, carrier, s string) {
+	if s != "" {
+		a.write(a.growing(kind, carrier), s)
+	}
+}
+
+// write keeps and shows a text of a block; what is shown, joined, is what is kept.
+func (a *answer) write(p *piece, s string) {
 	if s == "" {
 		return
 	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	a.open.text.WriteString(s)
+	p.text.WriteString(s)
 	part := llm.TextDelta
-	if a.open.kind == llm.Reasoning {
+	if p.kind == llm.Reasoning {
 		part = llm.ReasoningDelta
 	}
 	a.show(llm.Delta{Part: part, Text: s})
@@ -80,14 +105,39 @@ func (a *answer) emit(s string) {
 
 // settle ends the open text.
 func (a *answer) settle() {
-	if a.open == nil {
-		return
+	if a.open != nil {
+		a.end(a.open)
+		a.open = nil
 	}
-	if a.half != 0 {
-		a.rest = append(a.rest, "\uFFFD"...)
+}
+
+// end ends the text of a block.
+func (a *answer) end(p *piece) { a.write(p, p.in.end()) }
+
+// characters decodes JSON strings that together are one text: servers cut them within characters, and within pairs of
+// escaped surrogates. The zero value is ready.
+type characters struct {
+	rest []byte // end of a string that is not a whole character yet
+	half rune   // first half of a surrogate pair
+}
+
+// decode gives the whole characters that have come with the string v.
+func (c *characters) decode(v raw) string {
+	b := unquote(c.rest, v, &c.half)
+	n := whole(b)
+	s := strings.ToValidUTF8(string(b[:n]), "\uFFFD")
+	c.rest = append(c.rest[:0], b[n:]...)
+	return s
+}
+
+// end gives what is left.
+func (c *characters) end() string {
+	s := strings.ToValidUTF8(string(c.rest), "\uFFFD")
+	if c.half != 0 {
+		s += "\uFFFD"
 	}
-	a.emit(string(a.rest))
-	a.open, a.rest, a.half = nil, a.rest[:0], 0
+	c.rest, c.half = nil, 0
+	return s
 }
 
 // whole gives the length of b without a last character whose bytes have not all come.
@@ -107,17 +157,28 @@ func whole(b []byte) int {
 // response ends the answer. failed: it did not come to its end.
 func (a *answer) response(failed bool) *llm.Response {
 	a.settle()
+	for _, p := range a.blocks {
+		a.end(p)
+	}
 	out := &llm.Response{RawFinish: a.finish, Usage: a.usage}
 	cut := failed || meaning(a.finish) == llm.Length
 	for _, p := range a.blocks {
 		if p.kind != llm.Call {
-			out.Blocks = append(out.Blocks, llm.Block{Type: p.kind, Carrier: p.carrier, Text: p.text.String()})
+			b := llm.Block{Type: p.kind, Carrier: p.carrier, Opaque: p.opaque, Text: p.text.String()}
+			if b.Carrier != "" || len(b.Opaque) > 0 {
+				b.Origin = a.origin
+			}
+			out.Blocks = append(out.Blocks, b)
 			continue
 		}
 		done, dropped := p.call.finalise(a.tools, cut)
 		out.Dropped += dropped
-		for _, c := range done {
-			out.Blocks = append(out.Blocks, llm.Block{Type: llm.Call, Call: &c})
+		for i, c := range done {
+			b := llm.Block{Type: llm.Call, Call: &c}
+			if i == 0 && len(p.call.extra) > 0 {
+				b.Opaque, b.Origin = p.call.extra, a.origin
+			}
+			out.Blocks = append(out.Blocks, b)
 		}
 	}
 	out.Finish = meaning(a.finish)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"slices"
 	"strings"
 
 	"overt/internal/llm"
@@ -27,7 +28,8 @@ type call struct {
 	index    int64
 	indexed  bool
 	args     []byte
-	half     rune // of args
+	half     rune            // of args
+	extra    json.RawMessage // extra_content: goes back with the call
 }
 
 // delta is one fragment as received.
@@ -36,6 +38,7 @@ type delta struct {
 	index    int64
 	indexed  bool
 	args     raw
+	extra    raw
 }
 
 // readDelta takes an element of tool_calls apart; also the older form function_call, which has no element.
@@ -49,6 +52,8 @@ func readDelta(v raw) delta {
 			if n, ok := m.number(); ok {
 				d.index, d.indexed = max(n, 0), true
 			}
+		case "extra_content":
+			d.extra = m
 		case "function":
 			for k, m := range m.members() {
 				d.take(k, m)
@@ -106,6 +111,9 @@ func (s *calls) add(d delta) {
 	}
 	if c.name == "" {
 		c.name = d.name
+	}
+	if d.extra.kind() == '{' {
+		c.extra = slices.Clone(json.RawMessage(d.extra))
 	}
 	c.append(d, text)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,7 +15,6 @@ import (
 
 	"overt/internal/llm"
 	"overt/internal/provider"
-	"overt/internal/scripted"
 )
 
 // replyCase is a line of testdata/cases.jsonl: a reply seen in public, and what it means.
@@ -83,6 +83,9 @@ func play(t *testing.T, c replyCase, pieces []string) outcome {
 	}
 	if len(k.received) != 1 || string(k.received[0].Body) != strings.Join(pieces, "") {
 		t.Errorf("recorded %q", k.received[0].Body)
+	}
+	for i := range r.Blocks {
+		r.Blocks[i].Origin = "" // it names the port
 	}
 	o := outcome{Blocks: r.Blocks, Finish: r.Finish, Dropped: r.Dropped, Usage: r.Usage}
 	if err != nil {
@@ -232,28 +235,37 @@ func checkFurther(t *testing.T, id string, o outcome) {
 	}
 }
 
-// TestReasoningReturns is the second half of D-reasoning-passed-back: what the next request carries.
+// TestReasoningReturns is the second half of D-reasoning-passed-back: what the next request carries, to its origin alone.
+// covers L056
 func TestReasoningReturns(t *testing.T) {
 	c := cases(t)["D-reasoning-passed-back"]
-	first := play(t, c, []string{c.Setup.Reply.Body})
-	history := []llm.Message{user("go"), {Role: llm.Assistant, Blocks: first.Blocks}, result("a1", "read", "content of x"), user("and?")}
-	body := func(q provider.Quirks) string {
-		m, server, _ := start(t, scripted.Script{Replies: []scripted.Reply{{Text: "ok"}}}, func(o *provider.Options) { o.Quirks = q })
-		if _, err := m.Stream(ctxOf(t), &llm.Request{ID: "c", Messages: history}, nil); err != nil {
+	server := httptest.NewServer(raw(200, sse(), c.Setup.Reply.Body))
+	defer server.Close()
+	ask := func(model string, p provider.Profile, history []llm.Message) (*llm.Response, string) {
+		k := &sink{}
+		m := provider.New(provider.Options{Wire: newWire(t, k), Endpoint: server.URL, Model: model, Stream: true, Profile: p})
+		r, err := m.Stream(ctxOf(t), &llm.Request{ID: "c", Messages: history, Tools: toolSpecs()}, nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		return string(server.Log()[0].Request)
+		return r, string(join(k.sent[0].Body))
 	}
-	want := `{"role":"assistant","content":null,"reasoning_content":"need file","tool_calls":[{"id":"a1","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}}]}`
-	if got := body(provider.QuirksFor("deepseek", "")); !strings.Contains(got, want) {
-		t.Errorf("sent %s\nwant %s", got, want)
+	deepseek := provider.ProfileFor("", "deepseek", "", "")
+	first, _ := ask("m", deepseek, []llm.Message{user("go")})
+	history := []llm.Message{user("go"), {Role: llm.Assistant, Blocks: first.Blocks}, result("a1", "read", "content of x"), user("and?")}
+	const rest = `"tool_calls":[{"id":"a1","type":"function","function":{"name":"read","arguments":"{\"path\":\"x\"}"}}]}`
+	if _, got := ask("m", deepseek, history); !strings.Contains(got, `{"role":"assistant","content":null,"reasoning_content":"need file",`+rest) {
+		t.Errorf("sent %s", got)
 	}
-	if got := body(provider.Quirks{}); strings.Contains(got, "need file") {
+	if _, got := ask("m", provider.Profile{}, history); !strings.Contains(got, `{"role":"assistant","content":null,`+rest) {
 		t.Errorf("reasoning went to a server that does not ask for it: %s", got)
 	}
-	history[1].Blocks = history[1].Blocks[1:] // a message of another model, without reasoning
-	if got := body(provider.QuirksFor("", "https://api.deepseek.com")); !strings.Contains(got, `"content":null,"reasoning_content":"","tool_calls"`) {
-		t.Errorf("the field is missing: %s", got)
+	if _, got := ask("other", deepseek, history); !strings.Contains(got, `{"role":"assistant","content":null,"reasoning_content":"",`+rest) {
+		t.Errorf("reasoning went to another model: %s", got)
+	}
+	history[1].Blocks = history[1].Blocks[1:] // a message of a model that gave none
+	if _, got := ask("m", deepseek, history); !strings.Contains(got, `"content":null,"reasoning_content":"",`+rest) {
+		t.Errorf("sent %s", got)
 	}
 }
 

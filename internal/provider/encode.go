@@ -2,6 +2,8 @@ package provider
 
 import (
 	"bytes"
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -10,6 +12,25 @@ import (
 	"overt/internal/llm"
 	"overt/internal/wire"
 )
+
+// writer writes the bodies of one protocol. All of them are, in this order: parameters, tools, system text, messages, and
+// what may change from call to call; so the parts of a longer history begin with those of a shorter one.
+//
+// No method depends on what follows: where a text or list may go on in the next message, that message closes it.
+type writer interface {
+	// head gives what stands before the first tool; without tools, before the system text.
+	head(r *llm.Request) ([]byte, error)
+	// tool gives one definition, without a comma. The schema is valid JSON.
+	tool(t llm.ToolSpec) []byte
+	// open closes the tools and opens the system text; without one, the messages.
+	open(r *llm.Request) []byte
+	// system gives one text of the system prompt: number i, and whether it is the last, which opens the messages.
+	system(i int, last bool, text string) []byte
+	// message writes one message. before is the one that stands before it; nil: none.
+	message(w *partWriter, r *llm.Request, before, m *llm.Message)
+	// tail closes the messages, of which last is the last (nil: there is none), and the body.
+	tail(r *llm.Request, last *llm.Message) []byte
+}
 
 // encoded keeps the parts of the last request. What is equal in the next one is not encoded again: the parts share
 // their bytes, so whoever compares requests can compare pointers.
@@ -34,25 +55,34 @@ type keptBlock struct {
 }
 
 type keptMessage struct {
-	key      string
-	first    bool
-	from, to int // its parts in the list
+	key, before string // of the message, and of the one before it
+	from, to    int    // its parts in the list
 }
 
-// is tells whether a message is the one that was kept.
-func (k *keptMessage) is(msg *llm.Message, first bool) bool {
-	return msg.Key != "" && k.key == msg.Key && k.first == first
+// is tells whether a message is the one that was kept, in the same place.
+func (k *keptMessage) is(msg *llm.Message, before string) bool {
+	return msg.Key != "" && k.key == msg.Key && k.before == before && before != ""
 }
 
-// encode makes the body: parameters and tools, then messages, then what may change from call to call. Each part but the
-// tail depends on nothing that follows it, so the parts of a longer history begin with those of a shorter one.
-func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
+// keyBefore identifies what stands before message i; "": that can't be told.
+func keyBefore(r *llm.Request, i int) string {
+	switch {
+	case i > 0:
+		return r.Messages[i-1].Key
+	case len(r.System) > 0:
+		return "\x00system"
+	}
+	return "\x00first"
+}
+
+// encode makes the body of a request.
+func (m *model) encode(ctx context.Context, r *llm.Request) ([]wire.Part, error) {
 	m.mu.Lock()
 	old := m.kept
 	m.mu.Unlock()
 	now := encoded{}
 	out := make([]wire.Part, 0, len(old.list)+len(old.tools)+len(old.system)+16) // what a step brings is less
-	head, err := m.head(r)
+	head, err := m.d.head(r)
 	if err != nil {
 		return nil, err
 	}
@@ -61,125 +91,72 @@ func (m *chat) encode(r *llm.Request) ([]wire.Part, error) {
 	}
 	out = append(out, wire.Part{Bytes: now.head})
 	for i, t := range r.Tools {
-		k, err := encodeTool(i, t, old.tools)
+		k, err := m.encodeTool(i, t, old.tools)
 		if err != nil {
 			return nil, err
 		}
 		now.tools = append(now.tools, k)
 		out = append(out, k.part)
 	}
-	open := `"messages":[`
-	if len(r.Tools) > 0 {
-		open = `],"messages":[`
-	}
-	if now.open = old.open; string(now.open) != open {
-		now.open = []byte(open)
+	if now.open = m.d.open(r); bytes.Equal(old.open, now.open) {
+		now.open = old.open
 	}
 	out = append(out, wire.Part{Bytes: now.open})
 	for i, b := range r.System {
-		k := encodeSystem(i, i == len(r.System)-1, b, old.system)
+		k := m.encodeSystem(i, i == len(r.System)-1, b, old.system)
 		now.system = append(now.system, k)
 		out = append(out, k.part)
 	}
 	list := len(out)
-	now.messages, out = m.encodeMessages(r, old, out)
+	if now.messages, out, err = m.encodeMessages(ctx, r, old, out); err != nil {
+		return nil, err
+	}
 	now.list = out[list:len(out):len(out)]
-	out = append(out, wire.Part{Bytes: tail(r.Params)})
+	var last *llm.Message
+	if n := len(r.Messages); n > 0 {
+		last = &r.Messages[n-1]
+	}
+	out = append(out, wire.Part{Bytes: m.d.tail(r, last)})
 	m.mu.Lock()
 	m.kept = now
 	m.mu.Unlock()
 	return out, nil
 }
 
-// head gives the fields before the tools, and the opening of these.
-func (m *chat) head(r *llm.Request) ([]byte, error) {
-	b := appendString([]byte(`{"model":`), m.o.Model)
-	if m.o.Stream {
-		b = append(b, `,"stream":true`...)
-		if !m.o.Quirks.NoStreamUsage {
-			b = append(b, `,"stream_options":{"include_usage":true}`...)
-		}
-	}
-	if t := r.Params.Temperature; t != nil {
-		n, err := json.Marshal(*t)
-		if err != nil {
-			return nil, fmt.Errorf("temperature: %v", err)
-		}
-		b = append(append(b, `,"temperature":`...), n...)
-	}
-	if n := r.Params.MaxTokens; n > 0 {
-		field := "max_tokens"
-		if m.o.Quirks.CompletionTokens {
-			field = "max_completion_tokens"
-		}
-		b = fmt.Appendf(b, `,%q:%d`, field, n)
-	}
-	if len(r.Tools) > 0 {
-		return append(b, `,"tools":[`...), nil
-	}
-	return append(b, ','), nil
-}
-
-// tail closes the body. The choice of tools stands here, so that a call without tools keeps the prefix.
-func tail(p llm.Params) []byte {
-	b := []byte{']'}
-	if p.ToolChoice != "" {
-		b = appendString(append(b, `,"tool_choice":`...), p.ToolChoice)
-	}
-	return append(b, '}')
-}
-
-func encodeTool(i int, t llm.ToolSpec, old []keptTool) (keptTool, error) {
+func (m *model) encodeTool(i int, t llm.ToolSpec, old []keptTool) (keptTool, error) {
 	if i < len(old) {
 		o := old[i].spec
 		if o.Name == t.Name && o.Description == t.Description && o.Owner == t.Owner && bytes.Equal(o.Schema, t.Schema) {
 			return old[i], nil
 		}
 	}
-	schema := t.Schema
-	if len(schema) == 0 {
-		schema = json.RawMessage(`{"type":"object","properties":{}}`)
+	kept := t
+	kept.Schema = slices.Clone(t.Schema)
+	if len(t.Schema) == 0 {
+		t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
 	}
-	if !json.Valid(schema) {
+	if !json.Valid(t.Schema) {
 		return keptTool{}, fmt.Errorf("the schema of tool %s is not valid JSON", t.Name)
 	}
-	var b []byte
+	b := m.d.tool(t)
 	if i > 0 {
-		b = append(b, ',')
+		b = append([]byte{','}, b...)
 	}
-	b = appendString(append(b, `{"type":"function","function":{"name":`...), t.Name)
-	if t.Description != "" {
-		b = appendString(append(b, `,"description":`...), t.Description)
-	}
-	b = append(append(b, `,"parameters":`...), schema...)
-	b = append(b, `}}`...)
-	t.Schema = slices.Clone(t.Schema)
-	return keptTool{t, wire.Part{Owner: t.Owner, Bytes: b}}, nil
+	return keptTool{kept, wire.Part{Owner: t.Owner, Bytes: b}}, nil
 }
 
-// encodeSystem gives one text of the system message.
-func encodeSystem(i int, last bool, block llm.Block, old []keptBlock) keptBlock {
+// encodeSystem gives one text of the system prompt.
+func (m *model) encodeSystem(i int, last bool, block llm.Block, old []keptBlock) keptBlock {
 	if i < len(old) && old[i].last == last && old[i].block.Text == block.Text && old[i].block.Owner == block.Owner {
 		return old[i]
 	}
-	var b []byte
-	if i == 0 {
-		b = append(b, `{"role":"system","content":"`...)
-	} else {
-		b = append(b, `\n\n`...)
-	}
-	b = appendText(b, block.Text)
-	if last {
-		b = append(b, `"}`...)
-	}
-	return keptBlock{block, last, wire.Part{Owner: block.Owner, Bytes: b}}
+	return keptBlock{block, last, wire.Part{Owner: block.Owner, Bytes: m.d.system(i, last, block.Text)}}
 }
 
 // encodeMessages appends the parts of the messages to out.
-func (m *chat) encodeMessages(r *llm.Request, old encoded, out []wire.Part) ([]keptMessage, []wire.Part) {
-	first := func(i int) bool { return i == 0 && len(r.System) == 0 }
+func (m *model) encodeMessages(ctx context.Context, r *llm.Request, old encoded, out []wire.Part) ([]keptMessage, []wire.Part, error) {
 	same := 0
-	for same < min(len(r.Messages), len(old.messages)) && old.messages[same].is(&r.Messages[same], first(same)) {
+	for same < min(len(r.Messages), len(old.messages)) && old.messages[same].is(&r.Messages[same], keyBefore(r, same)) {
 		same++
 	}
 	start := len(out)
@@ -188,135 +165,24 @@ func (m *chat) encodeMessages(r *llm.Request, old encoded, out []wire.Part) ([]k
 		out = append(out, old.list[:kept[same-1].to]...)
 	}
 	for i := same; i < len(r.Messages); i++ {
-		msg, from := &r.Messages[i], len(out)-start
-		if i < len(old.messages) && old.messages[i].is(msg, first(i)) {
+		msg, before, from := &r.Messages[i], keyBefore(r, i), len(out)-start
+		if i < len(old.messages) && old.messages[i].is(msg, before) {
 			out = append(out, old.list[old.messages[i].from:old.messages[i].to]...)
 		} else {
-			out = append(out, m.encodeMessage(first(i), *msg)...)
+			w := &partWriter{ctx: ctx, images: m.o.Images}
+			var prev *llm.Message
+			if i > 0 {
+				prev = &r.Messages[i-1]
+			}
+			m.d.message(w, r, prev, msg)
+			if w.err != nil {
+				return nil, nil, w.err
+			}
+			out = append(out, w.all()...)
 		}
-		kept = append(kept, keptMessage{msg.Key, first(i), from, len(out) - start})
+		kept = append(kept, keptMessage{msg.Key, before, from, len(out) - start})
 	}
-	return kept, out
-}
-
-// encodeMessage gives the parts of a message, one for each block. first: nothing stands before it in the list.
-func (m *chat) encodeMessage(first bool, msg llm.Message) []wire.Part {
-	w := &partWriter{}
-	if !first {
-		w.b = append(w.b, ',')
-	}
-	switch msg.Role {
-	case llm.Tool:
-		encodeResults(w, msg.Blocks)
-	case llm.Assistant:
-		m.encodeAssistant(w, msg.Blocks)
-	default:
-		w.raw(`{"role":"user","content":"`)
-		encodeTexts(w, msg.Blocks, `\n\n`)
-		w.close(`"}`)
-	}
-	return w.all()
-}
-
-// encodeTexts writes the text blocks as the inside of one string.
-func encodeTexts(w *partWriter, blocks []llm.Block, between string) {
-	n := 0
-	for _, b := range blocks {
-		if b.Type != llm.Text {
-			continue
-		}
-		if n > 0 {
-			w.raw(between)
-		}
-		w.b = appendText(w.b, b.Text)
-		w.end(b.Owner)
-		n++
-	}
-}
-
-// encodeResults writes one message for each result.
-func encodeResults(w *partWriter, blocks []llm.Block) {
-	n := 0
-	for _, b := range blocks {
-		if b.Result == nil {
-			continue
-		}
-		if n > 0 {
-			w.raw(",")
-		}
-		w.raw(`{"role":"tool","tool_call_id":`)
-		w.b = appendString(w.b, b.Result.ID)
-		w.raw(`,"content":`)
-		w.b = appendString(w.b, b.Result.Content)
-		w.raw(`}`)
-		w.end(b.Owner)
-		n++
-	}
-}
-
-func (m *chat) encodeAssistant(w *partWriter, blocks []llm.Block) {
-	texts := slices.ContainsFunc(blocks, func(b llm.Block) bool { return b.Type == llm.Text && b.Text != "" })
-	calls := slices.ContainsFunc(blocks, func(b llm.Block) bool { return b.Call != nil })
-	switch {
-	case texts:
-		w.raw(`{"role":"assistant","content":"`)
-		encodeTexts(w, blocks, "")
-		w.close(`"`)
-	case calls && !m.o.Quirks.EmptyContent:
-		w.raw(`{"role":"assistant","content":null`)
-	default:
-		w.raw(`{"role":"assistant","content":""`)
-	}
-	if !calls {
-		w.close(`}`)
-		return
-	}
-	if m.o.Quirks.Reasoning {
-		m.encodeReasoning(w, blocks)
-	}
-	w.raw(`,"tool_calls":[`)
-	n := 0
-	for _, b := range blocks {
-		if b.Call == nil {
-			continue
-		}
-		if n > 0 {
-			w.raw(",")
-		}
-		w.raw(`{"id":`)
-		w.b = appendString(w.b, b.Call.ID)
-		w.raw(`,"type":"function","function":{"name":`)
-		w.b = appendString(w.b, b.Call.Name)
-		w.raw(`,"arguments":`)
-		w.b = appendString(w.b, arguments(b.Call.Arguments))
-		w.raw(`}}`)
-		w.end(b.Owner)
-		n++
-	}
-	w.close(`]}`)
-}
-
-// encodeReasoning writes all reasoning under one name; the field must be there even if there was none.
-func (m *chat) encodeReasoning(w *partWriter, blocks []llm.Block) {
-	carrier := m.o.Quirks.Carrier
-	for _, b := range blocks {
-		if carrier == "" && b.Type == llm.Reasoning && (b.Carrier == "reasoning" || b.Carrier == "reasoning_content") {
-			carrier = b.Carrier
-		}
-	}
-	if carrier == "" {
-		carrier = "reasoning_content"
-	}
-	w.raw(`,`)
-	w.b = appendString(w.b, carrier)
-	w.raw(`:"`)
-	for _, b := range blocks {
-		if b.Type == llm.Reasoning {
-			w.b = appendText(w.b, b.Text)
-			w.end(b.Owner)
-		}
-	}
-	w.close(`"`)
+	return kept, out, nil
 }
 
 // arguments gives the text of arguments if it is a JSON object, and an empty object else: a server that parses the
@@ -331,11 +197,41 @@ func arguments(s string) string {
 
 // partWriter collects the parts of a message.
 type partWriter struct {
-	parts []wire.Part
-	b     []byte // begun
+	ctx    context.Context
+	images llm.Images
+	parts  []wire.Part
+	b      []byte // begun
+	err    error  // the first
 }
 
 func (w *partWriter) raw(s string) { w.b = append(w.b, s...) }
+
+// text writes s as the inside of a JSON string, quoted as one.
+func (w *partWriter) text(s string)   { w.b = appendText(w.b, s) }
+func (w *partWriter) quoted(s string) { w.b = appendString(w.b, s) }
+
+// json writes a value as it is.
+func (w *partWriter) json(v json.RawMessage) { w.b = append(w.b, v...) }
+
+// base64 writes the bytes of a picture, as the inside of a JSON string.
+func (w *partWriter) base64(i *llm.Image) {
+	if w.images == nil {
+		w.fail(fmt.Errorf("the picture %s can't be looked up here", i.Hash))
+		return
+	}
+	data, err := w.images(w.ctx, i.Hash)
+	if err != nil {
+		w.fail(fmt.Errorf("a picture can't be sent: %w", err))
+		return
+	}
+	w.b = base64.StdEncoding.AppendEncode(w.b, data)
+}
+
+func (w *partWriter) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
 
 // end closes the part that was begun.
 func (w *partWriter) end(owner string) {
@@ -345,7 +241,7 @@ func (w *partWriter) end(owner string) {
 
 // close adds punctuation to what it closes: the part that was begun, or else the last one.
 func (w *partWriter) close(s string) {
-	if w.b != nil {
+	if w.b != nil || len(w.parts) == 0 {
 		w.raw(s)
 		return
 	}

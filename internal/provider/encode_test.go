@@ -68,23 +68,23 @@ func TestRequestBytes(t *testing.T) {
 	}
 }
 
-func TestQuirksInRequests(t *testing.T) {
+func TestProfileInRequests(t *testing.T) {
 	q := &llm.Request{Messages: []llm.Message{
 		user("x"), assistant("", llm.Block{Type: llm.Reasoning, Text: "r", Carrier: "reasoning"}, callBlock("1", "now", "{}")), result("1", "now", "12:00"),
 		assistant("", llm.Block{Type: llm.Reasoning, Text: "r2", Carrier: "reasoning"}, llm.Block{Type: llm.Text, Text: "noon"}), user("y"),
 	}}
 	for _, c := range []struct {
-		quirks provider.Quirks
+		quirks provider.Profile
 		want   string
 	}{
-		{provider.Quirks{}, `{"role":"assistant","content":null,"tool_calls"`},
-		{provider.Quirks{EmptyContent: true}, `{"role":"assistant","content":"","tool_calls"`},
-		{provider.Quirks{Reasoning: true}, `{"role":"assistant","content":null,"reasoning":"r","tool_calls"`},
-		{provider.QuirksFor("", "https://api.moonshot.cn/v1"), `{"role":"assistant","content":null,"reasoning_content":"r","tool_calls"`},
-		{provider.Quirks{NoStreamUsage: true}, `"stream":true,"messages"`},
+		{provider.Profile{}, `{"role":"assistant","content":null,"tool_calls"`},
+		{provider.Profile{EmptyContent: true}, `{"role":"assistant","content":"","tool_calls"`},
+		{provider.Profile{Reasoning: provider.WithCalls}, `{"role":"assistant","content":null,"reasoning":"r","tool_calls"`},
+		{provider.ProfileFor("", "", "https://api.moonshot.cn/v1", ""), `{"role":"assistant","content":null,"reasoning_content":"r","tool_calls"`},
+		{provider.Profile{NoStreamUsage: true}, `"stream":true,"messages"`},
 	} {
 		m, k := against(t, true, raw(200, sse(), stream("stop", `"content":"ok"`)))
-		o := provider.Options{Wire: newWire(t, k), Model: "m", Stream: true, Quirks: c.quirks}
+		o := provider.Options{Wire: newWire(t, k), Model: "m", Stream: true, Profile: c.quirks}
 		o.Endpoint = serverOf(t, m, k)
 		if _, err := provider.New(o).Stream(ctxOf(t), q, nil); err != nil {
 			t.Fatal(err)
@@ -105,7 +105,7 @@ func serverOf(t *testing.T, m llm.Model, k *sink) string {
 	return "http://" + hostOf(k)
 }
 
-func TestQuirksFor(t *testing.T) {
+func TestProfileFor(t *testing.T) {
 	for _, c := range []struct {
 		preset, url string
 		want        bool
@@ -120,7 +120,7 @@ func TestQuirksFor(t *testing.T) {
 		{"openai", "https://api.openai.com/v1", false},
 		{"", "://", false},
 	} {
-		if got := provider.QuirksFor(c.preset, c.url).Reasoning; got != c.want {
+		if got := provider.ProfileFor("", c.preset, c.url, "").Reasoning != ""; got != c.want {
 			t.Errorf("%q %q: %v", c.preset, c.url, got)
 		}
 	}
@@ -132,7 +132,7 @@ func TestAnswerLimit(t *testing.T) {
 		"https://api.openai.com/v1": true, "https://api.x.ai/v1": true, "https://api.minimaxi.com/v1": true, "https://api.moonshot.cn/v1": true,
 		"https://api.deepseek.com": false, "https://api.mistral.ai/v1": false, "http://127.0.0.1:11434/v1": false, "https://notx.ai": false, "https://x.ai.evil.example": false,
 	} {
-		if got := provider.QuirksFor("", url).CompletionTokens; got != want {
+		if got := provider.ProfileFor("", "", url, "").LimitField == "max_completion_tokens"; got != want {
 			t.Errorf("%s: %t", url, got)
 		}
 	}

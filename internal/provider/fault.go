@@ -110,7 +110,7 @@ func (f *fault) setCode(m raw) {
 }
 
 // refused reads the body of a reply whose status is an error.
-func (m *chat) refused(h *wire.Response) *llm.Error {
+func (m *model) refused(h *wire.Response) *llm.Error {
 	body, err := io.ReadAll(h.Body) // a body that is cut or too long still says something
 	if err != nil {
 		if e := wireError(err, h, true); e.Class == llm.Cancelled || e.Class == llm.Storage {
@@ -132,10 +132,10 @@ func (m *chat) refused(h *wire.Response) *llm.Error {
 }
 
 // fault reads an error that came with status 200.
-func (m *chat) fault(doc raw, h *wire.Response) *llm.Error { return m.judge(readFault(doc), h, doc) }
+func (m *model) fault(doc raw, h *wire.Response) *llm.Error { return m.judge(readFault(doc), h, doc) }
 
 // judge makes the error of a fault.
-func (m *chat) judge(f fault, h *wire.Response, body []byte) *llm.Error {
+func (m *model) judge(f fault, h *wire.Response, body []byte) *llm.Error {
 	status := h.Status
 	if status < 400 && f.status != 0 {
 		status = f.status
@@ -176,7 +176,7 @@ func plain(status int) string {
 }
 
 // page is the error for a reply that is HTML: its markup is never shown.
-func (m *chat) page(h *wire.Response) *llm.Error {
+func (m *model) page(h *wire.Response) *llm.Error {
 	contentType, _, _ := strings.Cut(h.Header.Get("Content-Type"), ";")
 	out := &llm.Error{Class: llm.Malformed, HTTP: h.Status}
 	switch {

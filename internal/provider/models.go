@@ -61,8 +61,8 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 
 // Addresses gives the URLs of Chat Completions and of the list of models below a base URL as people write it.
 func Addresses(endpoint string) (chat, models string, err error) {
-	chat, err = chatURL(endpoint)
-	return chat, strings.Replace(chat, "/chat/completions", "/models", 1), err
+	chat, err = below(endpoint, chatPath)
+	return chat, strings.Replace(chat, chatPath, "/models", 1), err
 }
 
 // ReadModels reads the ids of a list of models; false: the text is none.

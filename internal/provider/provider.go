@@ -1,8 +1,9 @@
 // Package provider speaks to model servers: it turns an [llm.Request] into the bytes of a protocol and a reply into an
 // [llm.Response], or into an [llm.Error] with its class.
 //
-// [New] gives a model that speaks OpenAI's Chat Completions, streaming or not, to any of the many servers that take it
-// for their own; [QuirksFor] knows where they differ. A call is one exchange on the wire: nothing is retried here.
+// [New] gives a model that speaks one of three protocols, streaming or not: OpenAI's Chat Completions, which many servers
+// take for their own, OpenAI's Responses, and Anthropic's Messages. A [Profile] says how a server differs; [ProfileFor] has
+// the known ones. A call is one exchange on the wire: nothing is retried here.
 //
 // What a reply says is kept where servers agree on nothing: calls in any of the known shapes are put together, text
 // and reasoning keep their order, and a reply that ends early is never taken for an answer. Texts that stand in a
@@ -23,21 +24,56 @@ import (
 	"overt/internal/wire"
 )
 
+// Protocols.
+const (
+	Chat      = "openai-chat"
+	Responses = "openai-responses"
+	Messages  = "anthropic-messages"
+)
+
 // Options say whom to speak to.
 type Options struct {
 	Wire     *wire.Client
-	Endpoint string // base URL, as people write it: see chatURL
+	Protocol string // one of the protocols; "": Chat
+	Endpoint string // base URL, as people write it: see below
 	Key      string // "": none is sent
 	Name     string // of the provider, for messages to people
 	Model    string
 	Stream   bool
-	Quirks   Quirks
+	Profile  Profile
+	Header   http.Header // sent too, and never recorded: it may hold what is secret
+	Images   llm.Images  // nil: a request with pictures fails
 }
 
-// New gives the model that o names. It does no I/O. A URL that can't be used fails the call, with class Invalid.
+// dialect is what a protocol knows.
+type dialect interface {
+	writer
+	path() string                                       // below the base URL
+	sign(key string, open, secret http.Header)          // adds what the protocol wants in the header
+	reply(m *model, h *wire.Response, a *answer) reader // of one reply
+}
+
+// reader reads one reply into an answer.
+type reader interface {
+	// event takes a document of a stream, under the name of its event.
+	event(name string, doc raw) *llm.Error
+	// whole takes a reply that is one document.
+	whole(doc raw) *llm.Error
+	// end gives out what was held back. It is called once, however the reply ended.
+	end()
+}
+
+// New gives the model that o names. It does no I/O. What can't be used of o fails the call, with class Invalid.
 func New(o Options) llm.Model {
-	m := &chat{o: o}
-	m.url, m.urlErr = chatURL(o.Endpoint)
+	m := &model{o: o}
+	switch o.Protocol {
+	case Chat, "":
+		m.d = &chat{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
+	default:
+		m.invalid = errors.New("no protocol has the name " + o.Protocol)
+		return m
+	}
+	m.url, m.invalid = below(o.Endpoint, m.d.path())
 	if u, err := url.Parse(m.url); err == nil {
 		m.host = u.Host
 	}
@@ -47,23 +83,33 @@ func New(o Options) llm.Model {
 	return m
 }
 
-// chat is a model behind Chat Completions.
-type chat struct {
-	o      Options
-	url    string
-	urlErr error
-	host   string
+// model is a model behind one of the protocols.
+type model struct {
+	o       Options
+	d       dialect
+	url     string
+	invalid error // why nothing can be sent
+	host    string
 
 	mu   sync.Mutex
 	kept encoded // of the last request
 }
 
-// Stream implements [llm.Model].
-func (m *chat) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)) (*llm.Response, error) {
-	if m.urlErr != nil {
-		return &llm.Response{}, &llm.Error{Class: llm.Invalid, Code: "url", Message: m.urlErr.Error()}
+// origin names the endpoint and model that a reasoning text came from.
+func origin(o Options) string {
+	host := o.Endpoint
+	if u, err := url.Parse(o.Endpoint); err == nil {
+		host = u.Host
 	}
-	body, err := m.encode(r)
+	return orElse(o.Protocol, Chat) + " " + host + " " + o.Model
+}
+
+// Stream implements [llm.Model].
+func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)) (*llm.Response, error) {
+	if m.invalid != nil {
+		return &llm.Response{}, &llm.Error{Class: llm.Invalid, Code: "url", Message: m.invalid.Error()}
+	}
+	body, err := m.encode(ctx, r)
 	if err != nil {
 		return &llm.Response{}, &llm.Error{Class: llm.Invalid, Code: "request", Message: err.Error()}
 	}
@@ -73,15 +119,20 @@ func (m *chat) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta))
 	req := wire.Request{
 		ID: r.ID, Lane: r.Lane, Method: http.MethodPost, URL: m.url, Body: body,
 		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		Auth:   m.o.Header.Clone(),
 	}
 	if m.o.Stream {
 		req.Header.Set("Accept", "text/event-stream")
 	}
-	if m.o.Key != "" {
-		req.Auth = http.Header{"Authorization": {"Bearer " + m.o.Key}}
+	if req.Auth == nil {
+		req.Auth = http.Header{}
+	}
+	m.d.sign(m.o.Key, req.Header, req.Auth)
+	if name := m.o.Profile.LaneHeader; name != "" && r.Lane != "" {
+		req.Header.Set(name, r.Lane)
 	}
 	h, err := m.o.Wire.Do(ctx, req)
-	a := newAnswer(r.Tools, show)
+	a := newAnswer(r.Tools, origin(m.o), show)
 	fail := (*llm.Error)(nil)
 	if err != nil {
 		fail = wireError(err, h, false)
@@ -94,13 +145,16 @@ func (m *chat) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta))
 	out := a.response(fail != nil)
 	out.Exchange = exchange(h, a.id)
 	if fail != nil {
+		if fail.HTTP == 0 {
+			fail.HTTP = h.Status
+		}
 		return out, fail
 	}
 	return out, nil
 }
 
 // receive reads a reply into a.
-func (m *chat) receive(h *wire.Response, a *answer) *llm.Error {
+func (m *model) receive(h *wire.Response, a *answer) *llm.Error {
 	if h.Status < 200 || h.Status > 299 {
 		return m.refused(h)
 	}
@@ -108,15 +162,17 @@ func (m *chat) receive(h *wire.Response, a *answer) *llm.Error {
 	if err != nil {
 		return m.broken(err, h, a)
 	}
+	to := m.d.reply(m, h, a)
+	defer to.end()
 	switch kind {
 	case bodyHTML:
 		return m.page(h)
 	case bodyJSON:
-		return m.whole(in, h, a)
+		return m.whole(in, h, a, to)
 	case bodyEmpty:
 		return &llm.Error{Class: llm.Cut, HTTP: h.Status, Message: m.o.Name + " sent an empty reply"}
 	}
-	return m.events(in, h, a)
+	return m.events(in, h, a, to)
 }
 
 // exchange says what is known of the exchange.
@@ -142,7 +198,7 @@ func body(k wire.Kept) llm.Body {
 }
 
 // broken says why a reply ended in the middle. A reply whose finish has come is whole: some servers end it rudely.
-func (m *chat) broken(err error, h *wire.Response, a *answer) *llm.Error {
+func (m *model) broken(err error, h *wire.Response, a *answer) *llm.Error {
 	e, ok := errors.AsType[*wire.Error](err)
 	if ok && a.finished() && (e.Kind == wire.Network || e.Kind == wire.Idle || e.Kind == wire.Expired || e.Kind == wire.Timeout) {
 		return nil

@@ -1,0 +1,126 @@
+package provider
+
+import (
+	"encoding/json"
+	"net/url"
+	"strings"
+)
+
+// known is a server whose differences are documented or were reported.
+type known struct {
+	preset string   // its name among the presets, "" if it is none
+	hosts  []string // whose hosts these are, and what is below them
+	set    func(p *Profile, model string)
+}
+
+// ProfileFor gives what is known of a server, by the name of a preset or by the host of a base URL, which must be the
+// provider's own or below it; and of a model there. The sources are the vendors' documents, as far as they have any, and
+// else reports of what they refuse; docs/provider-quirks.md has them one by one.
+func ProfileFor(protocol, preset, endpoint, model string) Profile {
+	host := ""
+	if u, err := url.Parse(strings.TrimSpace(endpoint)); err == nil {
+		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	}
+	var p Profile
+	if protocol != Chat && protocol != "" {
+		return p
+	}
+	for _, k := range knownServers() {
+		is := k.preset != "" && preset == k.preset
+		for _, h := range k.hosts {
+			is = is || host == h || strings.HasSuffix(host, "."+h)
+		}
+		if is {
+			k.set(&p, strings.ToLower(model))
+			break
+		}
+	}
+	return p
+}
+
+// contentReasoning is where most servers have their reasoning.
+const contentReasoning = "reasoning_content"
+
+func knownServers() []known {
+	return []known{
+		{"deepseek", []string{"deepseek.com"}, func(p *Profile, _ string) {
+			p.Reasoning, p.ReasoningField = WithCalls, contentReasoning // else it answers 400, also to an empty text left out
+			p.Thinking, p.Efforts = ThinkingType, []string{"low", "high", "max"}
+		}},
+		{"moonshot", []string{"moonshot.ai", "moonshot.cn", "kimi.com"}, func(p *Profile, model string) {
+			p.Reasoning, p.ReasoningField = WithCalls, contentReasoning
+			p.Thinking, p.NoEffort = ThinkingType, true
+			if strings.HasPrefix(model, "kimi-k3") {
+				p.Thinking, p.NoEffort, p.Efforts = "", false, []string{"low", "high", "max"} // it always thinks
+			}
+			p.LimitField, p.CacheKey = completionTokens, true
+		}},
+		{"mimo", []string{"xiaomimimo.com"}, func(p *Profile, _ string) {
+			p.Reasoning, p.ReasoningField = WithCalls, contentReasoning
+			p.Thinking, p.NoEffort, p.LimitField = ThinkingType, true, completionTokens
+		}},
+		{"openai", []string{"api.openai.com"}, func(p *Profile, _ string) {
+			p.LimitField, p.Thinking, p.CacheKey = completionTokens, ThinkingEffort, true
+		}},
+		{"", []string{"openai.azure.com"}, func(p *Profile, _ string) {
+			p.LimitField, p.Thinking, p.KeyHeader = completionTokens, ThinkingEffort, "Api-Key"
+		}},
+		{"openrouter", []string{"openrouter.ai"}, func(p *Profile, model string) {
+			p.Reasoning, p.ReasoningField, p.Thinking = Always, details, ThinkingObject
+			p.CacheControl = strings.HasPrefix(model, "anthropic/")
+		}},
+		{"gemini", []string{"generativelanguage.googleapis.com"}, func(p *Profile, _ string) {
+			p.Thinking = ThinkingEffort
+			p.CallSentinel = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
+		}},
+		{"minimax", []string{"minimax.io", "minimaxi.com"}, func(p *Profile, _ string) {
+			p.LimitField, p.Thinking, p.NoEffort = completionTokens, ThinkingAdaptive, true
+			p.Extra = json.RawMessage(`{"reasoning_split":true}`) // else thinking is text between tags
+			p.Reasoning = Always
+		}},
+		{"zhipu", []string{"bigmodel.cn"}, glm},
+		{"zai", []string{"z.ai"}, glm},
+		{"dashscope", []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "coding-intl.dashscope.aliyuncs.com"}, func(p *Profile, _ string) {
+			p.Thinking = ThinkingEnable
+		}},
+		{"mistral", []string{"mistral.ai"}, func(p *Profile, _ string) {
+			p.IDs, p.ToolName = Alnum9, true
+			p.Thinking, p.Efforts = ThinkingEffort, []string{"high"}
+		}},
+		{"groq", []string{"groq.com"}, func(p *Profile, model string) {
+			p.Thinking = ThinkingEffort
+			switch {
+			case strings.Contains(model, "gpt-oss"):
+				p.Reasoning, p.ReasoningField = WithCalls, "reasoning" // other models refuse the field
+				p.Efforts = []string{"low", "medium", "high"}
+			default:
+				p.NoEffort = true
+			}
+		}},
+		{"cerebras", []string{"cerebras.ai"}, func(p *Profile, _ string) {
+			p.Reasoning, p.ReasoningField, p.Thinking = WithCalls, "reasoning", ThinkingEffort
+		}},
+		{"xai", []string{"x.ai"}, func(p *Profile, _ string) {
+			p.LimitField, p.LaneHeader = completionTokens, "X-Grok-Conv-Id"
+		}},
+		{"ollama", nil, func(p *Profile, _ string) {
+			p.Thinking, p.Efforts = ThinkingEffort, []string{"low", "medium", "high", "max"}
+			p.ToolName = true // its templates want the name of the tool
+		}},
+		{"vllm", nil, func(p *Profile, _ string) { p.Thinking = ThinkingTemplate }},
+		{"llamacpp", nil, func(p *Profile, _ string) { p.Thinking = ThinkingTemplate }},
+	}
+}
+
+const completionTokens = "max_completion_tokens"
+
+func glm(p *Profile, model string) {
+	p.Reasoning, p.ReasoningField, p.Thinking = WithCalls, contentReasoning, ThinkingType
+	p.Extra = json.RawMessage(`{"tool_stream":true}`) // else it is silent until the arguments of a call are whole
+	switch {
+	case strings.HasPrefix(model, "glm-5.3"):
+		p.Thinking, p.Efforts = "", []string{"low", "high", "max"} // it always thinks
+	case !strings.HasPrefix(model, "glm-5.2"):
+		p.NoEffort = true
+	}
+}
