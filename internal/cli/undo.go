@@ -71,6 +71,8 @@ func (p *program) undo(cmd *cobra.Command, args []string, o undoFlags) error {
 	return p.act(cmd, ref, func(ctx context.Context, tasks *app.Tasks, t trace.Task) error {
 		var err error
 		switch {
+		case t.Erased():
+			return p.undoErased(t, o)
 		case o.list:
 			err = p.listChanges(ctx, tasks, t, o.asJSON)
 		case o.dryRun:
@@ -83,6 +85,18 @@ func (p *program) undo(cmd *cobra.Command, args []string, o undoFlags) error {
 		}
 		return p.explainUndo(err, t, o)
 	})
+}
+
+// undoErased says that nothing is known of what a task had changed; to look is no failure.
+func (p *program) undoErased(t trace.Task, o undoFlags) error {
+	if o.list && o.asJSON {
+		return p.writeJSON([]checkpoint.Entry{})
+	}
+	fmt.Fprintf(p.Err, "overt: %s\n", p.say.Say("undo.erased", t.ID))
+	if o.list {
+		return nil
+	}
+	return exit(statusFailed)
 }
 
 // undoReport is what an undo did, or would do, as JSON.

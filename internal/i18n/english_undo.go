@@ -17,6 +17,7 @@ func englishUndo() map[string]string {
 		"undo.reopen":       "once that is out of the way: overt undo --to %s --force",
 		"undo.more":         "… and %d more",
 		"undo.again":        "overt undo --redo brings the changes back",
+		"undo.erased":       "task %s was erased, and with it what its files were before, so nothing of it can be undone",
 		"undo.nothing":      "nothing is left to undo in task %s",
 		"undo.nothing.redo": "nothing was undone in task %s after its last change",
 		"undo.pruned":       "what this change was is not kept any more, so it can't be undone",
