@@ -242,6 +242,30 @@ func TestTerminalLongCommand(t *testing.T) {
 	x.ends(0)
 }
 
+// TestTerminalFolder: a command is shown as the model wrote it, and the folder that it begins in on a line of its own.
+func TestTerminalFolder(t *testing.T) {
+	in := func(command string) strictReply {
+		return strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": command, "cwd": "src"}}}}
+	}
+	s := startStrict(t, "", in("cd deep && touch a"), in("touch b\ntouch c"), strictReply{Text: "Done."})
+	p := newPlace(t)
+	p.make("src/deep")
+	x := p.terminal(t, "-u", s.URL, "-m", "strict", "do it")
+	x.shows("• run_command  cd deep && touch a\r\n  in the folder src\r\n")
+	x.shows("or never: ")
+	x.types("yes\r")
+	x.shows("• run_command  touch b …\r\n  in the folder src\r\n  │ touch b\r\n  │ touch c\r\n")
+	x.shows("or never: ")
+	x.types("no\r")
+	x.ends(0)
+	if strings.Contains(x.out.String(), "cd src") || !p.exists("src/deep/a") {
+		t.Errorf("%q", x.out.String())
+	}
+	if out := p.run("task", "show").want(t, 0).out; !strings.Contains(out, "cd deep && touch a (in the folder src)") {
+		t.Errorf("the story says %s", out)
+	}
+}
+
 // TestTerminalAlwaysScope: an answer that lasts is about one kind of command, and none is offered for what is graded high.
 // covers A044
 func TestTerminalAlwaysScope(t *testing.T) {

@@ -74,7 +74,7 @@ const maxAsked = 40
 func (v *askingView) ask(ctx context.Context, id string, q event.QuestionAsked) {
 	flushInput(v.p.In)
 	v.lines.setAside()
-	show := beyond(q.Show, q.Target)
+	show := beyond(apart(q.Show, q.Dir), apart(q.Target, q.Dir))
 	first := show
 	if q.Name != "run_command" {
 		first = show[:min(len(show), maxAsked)]

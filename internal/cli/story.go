@@ -16,7 +16,7 @@ func (p *program) story(e trace.Event) string {
 			return p.say.Say("story.message", d.Origin, indent(text))
 		}
 	case event.ToolDecided:
-		return p.say.Say("story.tool", toolTitle(d), d.Verdict)
+		return p.say.Say("story.tool", p.toolTitle(d), d.Verdict)
 	case event.QuestionAnswered:
 		return p.say.Say("story.answer", strings.TrimSpace(d.Choice+" "+d.Rule))
 	case event.ToolCompleted:

@@ -261,7 +261,7 @@ func (v *textView) completed(id string, d event.ToolCompleted) {
 		if d.Name == "run_command" {
 			paint = nil
 		}
-		v.block(beyond(t.Preview, target), math.MaxInt, paint)
+		v.block(beyond(apart(t.Preview, t.Dir), apart(target, t.Dir)), math.MaxInt, paint)
 		v.note("  " + v.p.say.Say("dry.call"))
 		return
 	}
@@ -297,7 +297,7 @@ func (v *textView) interrupted(ctx context.Context, task string, d event.RunInte
 		}
 		switch p := e.Payload.(type) {
 		case event.ToolDecided:
-			titles[e.Subject] = toolTitle(p)
+			titles[e.Subject] = v.p.toolTitle(p)
 		case event.CallStarted:
 			titles[e.Subject] = v.p.say.Say("run.open.call", p.Model)
 		}
@@ -323,6 +323,9 @@ func (v *textView) title(t *toolLine) {
 	if !t.shown {
 		t.shown = true
 		v.note("• " + exposed(t.title))
+		if t.Dir != "" {
+			v.note("  " + exposed(v.p.say.Say("tool.dir", t.Dir)))
+		}
 	}
 }
 
@@ -355,6 +358,18 @@ func (v *textView) line(line string) {
 	fmt.Fprintln(v.p.Err, line)
 }
 
+// apart is a command without the cd to the folder that it begins in, which is told beside it: the model may have written one, too.
+func apart(command, dir string) string { return strings.TrimPrefix(command, policy.InDir(dir, "")) }
+
+// toolTitle is a call in one line, its folder included.
+func (p *program) toolTitle(d event.ToolDecided) string {
+	title := toolTitle(d)
+	if d.Dir != "" {
+		title += " (" + p.say.Say("tool.dir", d.Dir) + ")"
+	}
+	return title
+}
+
 // toolTitle is a call in one line: its name and what it is about.
 func toolTitle(d event.ToolDecided) string {
 	about := ""
@@ -364,7 +379,7 @@ func toolTitle(d event.ToolDecided) string {
 	if d.Name == "search_text" || len(d.Effects) == 0 {
 		about = d.Preview
 	}
-	line, rest, _ := strings.Cut(about, "\n")
+	line, rest, _ := strings.Cut(apart(about, d.Dir), "\n")
 	if rest != "" {
 		line += " …"
 	}

@@ -190,6 +190,7 @@ func english() map[string]string {
 		"run.hint.overflow":    "start anew with a smaller task; compaction is not built yet",
 
 		// tools
+		"tool.dir":                "in the folder %s",
 		"tool.denied.unasked":     "denied, since nobody can be asked",
 		"tool.denied.rule":        "denied by %s",
 		"tool.denied.profile":     "denied by the profile",

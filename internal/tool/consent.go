@@ -68,6 +68,9 @@ func (b *batch) consent(ctx context.Context, j *job) ([]event.Draft, *Result) {
 	fact := event.ToolDecided{
 		Name: j.call.Name, Args: j.args, Verdict: string(dec.Verdict), Rule: dec.Rule, By: j.by, Reasons: dec.Reasons, Preview: j.prepared.Preview,
 	}
+	if j.prepared.Dir != "." {
+		fact.Dir = j.prepared.Dir
+	}
 	for _, e := range j.prepared.Action.Effects {
 		fact.Effects = append(fact.Effects, event.Effect{Kind: string(e.Kind), Target: e.Target})
 	}
@@ -109,7 +112,7 @@ func (b *batch) question(ctx context.Context, j *job, decided []event.Draft, d e
 	id := "qst_" + strings.TrimPrefix(j.call.ID, "tcl_")
 	q := event.QuestionAsked{
 		About: "tool", ToolCall: j.call.ID, Name: j.call.Name, Options: []string{event.AnswerYes, event.AnswerNo},
-		Show: j.prepared.Preview, Reasons: d.Reasons, Intent: j.prepared.Intent, Grade: d.Grade, Risk: d.Risk, Found: d.Found, Taint: d.Taint,
+		Show: j.prepared.Preview, Dir: d.Dir, Reasons: d.Reasons, Intent: j.prepared.Intent, Grade: d.Grade, Risk: d.Risk, Found: d.Found, Taint: d.Taint,
 	}
 	b.undone(j, &q)
 	if e := j.prepared.Action.Effects; len(e) > 0 {
