@@ -325,7 +325,8 @@ func (g *grader) isFile(a arg) bool {
 }
 
 func (g *grader) gitPush(args []arg, has func(...string) bool) {
-	g.effect(Send, "git push", false)
+	to := "git push"
+	defer func() { g.effect(Send, to, false) }()
 	g.add(Medium, RiskNetwork)
 	if has("-f", "-d", "--force", "--force-with-lease", "--force-if-includes", "--delete", "--mirror", "--prune") {
 		g.add(High, RiskDestroys)
@@ -343,6 +344,7 @@ func (g *grader) gitPush(args []arg, has func(...string) bool) {
 		}
 		if n == 1 && strings.ContainsAny(a.text, ":/@") || a.how == unknown {
 			g.add(High, RiskSends) // not one of the repository's remotes
+			to = a.text
 		}
 	}
 }
@@ -351,7 +353,7 @@ func (g *grader) gitNetwork(sub, first string, args []arg, has func(...string) b
 	switch {
 	case sub == "remote" && first != "show" && first != "update" && first != "prune":
 		g.add(Medium, RiskChanges)
-		g.remotes = true
+		g.remotes = true // with what it leads to from now on
 		if slices.Contains([]string{"set-url", "remove", "rm"}, first) {
 			g.add(High, RiskDestroys)
 		}

@@ -17,6 +17,14 @@ func (g *grader) gitConfigure(args []arg) {
 		}
 	}
 	g.effect(Write, ".git/config", false)
+	for i, a := range args { // where it has Git go from now on
+		for _, at := range addresses(a.text) {
+			g.reaches(at)
+		}
+		if i > 0 && namesHost(args[i-1].text) {
+			g.reaches(a.text)
+		}
+	}
 	switch {
 	case outside:
 		g.add(High, RiskOutside)

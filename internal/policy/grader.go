@@ -33,6 +33,7 @@ type grader struct {
 	looked    map[string]bool // folders by whether reading their repository runs nothing of it
 	written   []string        // paths that the text writes before it may run them
 	fetched   bool            // files came from elsewhere
+	reached   int             // effects on the network that were found, also the same ones
 	remotes   bool            // remotes of a repository were added or changed
 	hooks     []string        // where repositories that were looked at have their hooks by their settings
 	renames   bool            // a repository that was looked at gives commands of Git names of its own
@@ -126,6 +127,9 @@ func (g *grader) reasons(code string) bool { return slices.Contains(g.risk.Reaso
 
 func (g *grader) effect(kind EffectKind, target string, reversible bool) {
 	t := Touch{kind, target, reversible}
+	if kind == Fetch || kind == Send {
+		g.reached++
+	}
 	switch n := len(g.risk.Effects); {
 	case slices.Contains(g.risk.Effects, t):
 	case n < maxWords, n < 2*maxWords && (kind == Fetch || kind == Send): // where it goes is not to be crowded out

@@ -39,6 +39,7 @@ func (g *grader) make(args []arg) {
 				g.add(High, RiskUnseen)
 			}
 			g.variable(name, true)
+			g.through(name, arg{text: value, how: a.how})
 			if strings.ContainsAny(value, "$`;|&") {
 				g.add(High, RiskUnseen)
 			}

@@ -64,6 +64,11 @@ func (g *grader) run(args []arg) {
 	}
 	g.obeys(name)
 	g.replaced(name)
+	g.program(name, args)
+}
+
+// known looks at a program that the tables or the code here know, and at any other.
+func (g *grader) known(name string, args []arg) {
 	if g.wrapper(name, args) || g.interpreter(name, args) || g.special(name, args) {
 		return
 	}
