@@ -1,7 +1,9 @@
 package checkpoint
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -97,30 +99,40 @@ func (k *Keeper) KeptAside(id string) string {
 // maxAside bounds, in bytes, a file that is set aside; a larger one is not put back.
 const maxAside = 64 << 20
 
-// setAside keeps what stands at a path.
-func (k *Keeper) setAside(id string, s step) (err error) {
+// setAside keeps what stands at a path. What a process that died has kept before stays: what is equal to it is kept already, and else
+// gets a place of its own.
+func (k *Keeper) setAside(id string, s step) error {
 	to := k.KeptAside(id)
 	if to == "" || s.have.kind != kindFile && s.have.kind != kindLink {
 		return nil
-	}
-	to = filepath.Join(to, filepath.FromSlash(s.path))
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
-		return err
 	}
 	d, err := k.folder(s.path)
 	if err != nil {
 		return err
 	}
 	defer d.close()
-	name := path.Base(s.path)
-	if s.have.kind == kindLink {
-		target, err := d.readlink(name)
-		if err == nil {
-			err = os.Symlink(target, to)
-		}
+	if err := os.MkdirAll(to, 0o700); err != nil {
 		return err
 	}
-	from, st, err := d.openFile(name)
+	root, err := os.OpenRoot(to) // links that were set aside lead nowhere else
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if s.have.kind == kindLink {
+		target, err := d.readlink(path.Base(s.path))
+		if err != nil {
+			return err
+		}
+		return aside(root, s.path, func(at string) error {
+			err := root.Symlink(target, at)
+			if had, readErr := root.Readlink(at); err != nil && readErr == nil && had == target {
+				return nil
+			}
+			return err
+		})
+	}
+	from, st, err := d.openFile(path.Base(s.path))
 	if err != nil {
 		return err
 	}
@@ -128,15 +140,51 @@ func (k *Keeper) setAside(id string, s step) (err error) {
 	if st.bytes > maxAside {
 		return errors.New("it is too large to be set aside")
 	}
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
+	return aside(root, s.path, func(at string) error {
+		if _, err := from.Seek(0, io.SeekStart); err != nil {
+			return err
+		}
+		f, err := root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			if had, openErr := root.Open(at); openErr == nil {
+				defer had.Close()
+				if equal(had, from) {
+					return nil
+				}
+			}
+			return err
+		}
+		_, err = io.Copy(f, io.LimitReader(from, maxAside+1))
+		return errors.Join(err, f.Sync(), f.Close())
+	})
+}
+
+// equal tells whether two files could be read and have the same bytes.
+func equal(a, b io.Reader) bool {
+	x, y := sha256.New(), sha256.New()
+	_, errA := io.Copy(x, a)
+	_, errB := io.Copy(y, b)
+	return errA == nil && errB == nil && bytes.Equal(x.Sum(nil), y.Sum(nil))
+}
+
+// maxAgain is how many places are tried for what is set aside.
+const maxAgain = 5
+
+// aside finds a place for what stood at a path: the same path, or where something stands in the way below a folder again-N.
+func aside(root *os.Root, p string, put func(at string) error) (err error) {
+	for n := range maxAgain {
+		at := filepath.FromSlash(p)
+		if n > 0 {
+			at = filepath.Join(fmt.Sprintf("again-%d", n+1), at)
+		}
+		if err = root.MkdirAll(filepath.Dir(at), 0o700); err == nil {
+			err = put(at)
+		}
+		if err == nil {
+			return nil
+		}
 	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	if _, err := io.Copy(f, io.LimitReader(from, maxAside+1)); err != nil {
-		return err
-	}
-	return f.Sync()
+	return err
 }
 
 // again looks at some paths, and the folders above them, once more.

@@ -4,6 +4,7 @@ package checkpoint_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -159,5 +160,69 @@ func TestPutBackKeeps(t *testing.T) {
 	}
 	if to, err := os.Readlink(filepath.Join(b.k.KeptAside(id), "l")); err != nil || to != "d" {
 		t.Error(to, err)
+	}
+}
+
+// TestDiedWhilePuttingBack: whoever goes on after a process that died in the middle finds what that one has set aside and written beside
+// its place already, whole or in part, and puts back all the same. Nothing that is set aside is overwritten.
+func TestDiedWhilePuttingBack(t *testing.T) {
+	for _, many := range []bool{false, true} {
+		o := below("keep")
+		o.Aside = t.TempDir()
+		if many {
+			o.Entries = 100
+		}
+		b := newBench(t, o)
+		b.confined = true
+		b.sh("mkdir keep; for i in file part; do echo one > keep/$i; done")
+		want := b.snapshot()
+		id := b.begin()
+		b.sh("for i in file part new under/new; do mkdir -p keep/under; echo two > keep/$i; done; ln -s a keep/same; ln -s b keep/other")
+		if many {
+			b.sh("mkdir d; for i in $(seq 200); do echo x > d/$i; done")
+		}
+		aside := b.k.KeptAside(id)
+		outside := t.TempDir()
+		for path, text := range map[string]string{"keep/file": "two\n", "keep/part": "tw", "keep/new": "of another moment"} {
+			if err := errors.Join(os.MkdirAll(filepath.Join(aside, "keep"), 0o700), os.WriteFile(filepath.Join(aside, path), []byte(text), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for path, to := range map[string]string{"keep/same": "a", "keep/other": "c", "keep/under": outside} {
+			if err := os.Symlink(to, filepath.Join(aside, path)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.write("keep/.overt-undo-0001-1", "half a conte")
+		b.write("keep/.overt-undo-0001-2", "")
+		b.reopen(o)
+		if err := b.k.Recover(context.Background(), b.store); err != nil {
+			t.Fatal(err)
+		}
+		b.sh("rm -rf d")
+		if d := diff(want, b.snapshot()); d != "" {
+			t.Errorf("many %t: %s", many, d)
+		}
+		if closed := b.closed(); len(closed) != 1 || slices.ContainsFunc(closed[0].LeftOut, func(u event.Uncovered) bool { return u.What == event.UncoveredPlanted }) {
+			t.Errorf("%+v", closed)
+		}
+		for path, text := range map[string]string{
+			"keep/file": "two\n", "keep/part": "tw", "keep/new": "of another moment", "again-2/keep/part": "two\n", "again-2/keep/new": "two\n", "again-2/keep/under/new": "two\n",
+		} {
+			if got, err := os.ReadFile(filepath.Join(aside, path)); err != nil || string(got) != text {
+				t.Errorf("many %t, %s: %q, %v", many, path, got, err)
+			}
+		}
+		if to, err := os.Readlink(filepath.Join(aside, "again-2/keep/other")); err != nil || to != "b" {
+			t.Error(to, err)
+		}
+		for _, none := range []string{"again-2/keep/file", "again-2/keep/same", "again-3"} {
+			if _, err := os.Lstat(filepath.Join(aside, none)); err == nil {
+				t.Errorf("many %t: there is %s", many, none)
+			}
+		}
+		if list, err := os.ReadDir(outside); err != nil || len(list) > 0 {
+			t.Error("a link that was set aside was followed", list, err)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -249,9 +250,13 @@ func (r *restoring) write(ctx context.Context, d dir, name string, want state, s
 		if err != nil {
 			return err
 		}
-		return d.symlink(string(target), name)
+		return anew(d, name, func() error { return d.symlink(string(target), name) })
 	}
-	f, err := d.create(name)
+	var f *os.File
+	err = anew(d, name, func() (err error) {
+		f, err = d.create(name)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -263,6 +268,15 @@ func (r *restoring) write(ctx context.Context, d dir, name string, want state, s
 		err = f.Sync()
 	}
 	return errors.Join(err, f.Close())
+}
+
+// anew makes a file of a name that nobody else gives, once more where one is left by a process that died.
+func anew(d dir, name string, create func() error) error {
+	err := create()
+	if errors.Is(err, fs.ErrExist) && d.remove(name, false) == nil {
+		return create()
+	}
+	return err
 }
 
 // sweep removes the contents that did not get to their places.
