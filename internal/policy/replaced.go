@@ -5,6 +5,9 @@ package policy
 func (g *grader) replaced(program string) {
 	var names string
 	switch program {
+	case "go":
+		g.toolchain()
+		return
 	case "cargo", "rustc", "rustdoc", "rustfmt":
 		names = "rust-toolchain rust-toolchain.toml"
 	case "dotnet":

@@ -304,6 +304,7 @@ func (g *grader) golang(args []arg) {
 		defer func() { g.at = saved }()
 		g.chdir("cd", args[1:2])
 		g.look(arg{text: "."})
+		g.toolchain()
 		args = args[2:]
 	}
 	if len(args) == 0 {
