@@ -99,7 +99,7 @@ func decideEffect(r Rules, a Action, e Effect, risk Risk) Decision {
 	if rule, ok := find(Deny, forbids); ok {
 		return Decision{Verdict: Deny, Rule: rule.Text, Origin: rule.Origin, Reasons: []string{ReasonDenyRule}}
 	}
-	if r.Profile == Plan && e.Kind != Read && !low {
+	if r.Profile == Plan && e.Kind != Read && (!low || a.Open) {
 		return Decision{Verdict: Deny, Reasons: []string{ReasonPlan}}
 	}
 	if rule, ok := find(Ask, forbids); ok {

@@ -55,6 +55,7 @@ type Action struct {
 	Own     Grade // the model's own grade of a command; "" if it gave none
 	Risk    *Risk // of the command, as [Command] found it; nil: it is graded where it is needed, without a look at files
 	Outside bool  // the command can do its work only outside a sandbox
+	Open    bool  // it is asked for outside one, so it is to do more than read
 }
 
 // Graded gives the risk of a command, the model's own grade counted in; false: the action runs none.

@@ -70,6 +70,9 @@ func TestProfiles(t *testing.T) {
 		{policy.Plan, file("write_file", "a"), policy.Deny, policy.ReasonPlan},
 		{policy.Plan, command("ls"), policy.Allow, policy.ReasonLow},
 		{policy.Plan, command("touch x"), policy.Deny, policy.ReasonPlan},
+		{policy.Plan, policy.Action{Tool: "run_command", Effects: command("ls").Effects, Outside: true}, policy.Allow, policy.ReasonLow}, // as a job
+		{policy.Plan, policy.Action{Tool: "run_command", Effects: command("ls").Effects, Outside: true, Open: true}, policy.Deny, policy.ReasonPlan},
+		{policy.AskFirst, policy.Action{Tool: "run_command", Effects: command("ls").Effects, Outside: true, Open: true}, policy.Allow, policy.ReasonLow},
 		{policy.Plan, none, policy.Allow, policy.ReasonNoEffect},
 		{policy.AskFirst, file("read_file", "a"), policy.Allow, policy.ReasonAsk},
 		{policy.AskFirst, file("write_file", "a"), policy.Ask, policy.ReasonAsk},

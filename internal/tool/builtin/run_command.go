@@ -77,7 +77,7 @@ func (r runCommand) Prepare(ctx context.Context, args json.RawMessage) (*tool.Pr
 		Dir: dir, Functions: known.Functions, Aliases: known.Aliases, Vars: known.Vars, Odd: known.Odd, Set: known.Set, Options: known.Options, Path: known.Path,
 	}, Files(r.tree))
 	return &tool.Prepared{
-		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: policy.Grade(a.Risk), Risk: &risk, Outside: a.Unconfined || a.Background}, // a job would outlive the look at what it has made
+		Action:  policy.Action{Tool: "run_command", Effects: []policy.Effect{{Kind: policy.Run, Target: text}}, Own: policy.Grade(a.Risk), Risk: &risk, Outside: a.Unconfined || a.Background, Open: a.Unconfined}, // a job would outlive the look at what it has made
 		Preview: text, Intent: strings.Join(strings.Fields(a.Intent), " "), Dir: dir, Launch: run.launch, Release: run.release, Run: run.run,
 	}, nil
 }
