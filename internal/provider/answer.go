@@ -191,13 +191,13 @@ func (a *answer) response(failed bool) *llm.Response {
 // meaning maps a finish reason. Sources: openai-openapi 2.3.0 and the documents of Mistral, Anthropic and Z.ai.
 func meaning(reason string) llm.Finish {
 	switch strings.ToLower(reason) {
-	case "stop", "end", "eos", "end_turn", "stop_sequence":
+	case "stop", "end", "eos", "end_turn", "stop_sequence", "completed":
 		return llm.Stop
 	case "tool_calls", "tool_use", "function_call":
 		return llm.ToolCalls
-	case "length", "max_tokens", "model_length", "model_context_window_exceeded":
+	case "length", "max_tokens", "model_length", "model_context_window_exceeded", "max_output_tokens":
 		return llm.Length
-	case "content_filter", "sensitive":
+	case "content_filter", "sensitive", "refusal":
 		return llm.ContentFilter
 	}
 	return llm.Other

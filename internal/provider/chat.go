@@ -21,15 +21,7 @@ type chat struct {
 
 func (c *chat) path() string { return chatPath }
 
-func (c *chat) sign(key string, _, secret http.Header) {
-	switch {
-	case key == "":
-	case c.p.KeyHeader != "":
-		secret.Set(c.p.KeyHeader, key)
-	default:
-		secret.Set("Authorization", "Bearer "+key)
-	}
-}
+func (c *chat) sign(key string, _, secret http.Header) { bearer(c.p, key, secret) }
 
 func (c *chat) reply(m *model, h *wire.Response, a *answer) reader {
 	return &chatReader{m: m, h: h, a: a}

@@ -22,10 +22,15 @@ func ProfileFor(protocol, preset, endpoint, model string) Profile {
 		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	}
 	var p Profile
-	if protocol != Chat && protocol != "" {
-		return p
+	list := knownServers()
+	switch protocol {
+	case Responses:
+		list = knownResponses()
+	case Messages:
+		p.CacheControl = true // every server knows the marks, if only to ignore them
+		list = knownMessages()
 	}
-	for _, k := range knownServers() {
+	for _, k := range list {
 		is := k.preset != "" && preset == k.preset
 		for _, h := range k.hosts {
 			is = is || host == h || strings.HasSuffix(host, "."+h)
@@ -109,6 +114,33 @@ func knownServers() []known {
 		}},
 		{"vllm", nil, func(p *Profile, _ string) { p.Thinking = ThinkingTemplate }},
 		{"llamacpp", nil, func(p *Profile, _ string) { p.Thinking = ThinkingTemplate }},
+	}
+}
+
+// knownResponses are servers of Responses.
+func knownResponses() []known {
+	return []known{
+		{"openai", []string{"api.openai.com"}, func(p *Profile, _ string) { p.CacheKey = true }},
+		{"", []string{"openai.azure.com"}, func(p *Profile, _ string) { p.KeyHeader = "Api-Key" }},
+		{"xai", []string{"x.ai"}, func(p *Profile, _ string) { p.CacheKey = true }},
+		{"deepseek", []string{"deepseek.com"}, func(p *Profile, _ string) { p.Efforts = []string{"low", "high", "max"} }},
+	}
+}
+
+// knownMessages are servers of Messages.
+func knownMessages() []known {
+	return []known{
+		{"anthropic", []string{"anthropic.com"}, func(p *Profile, model string) {
+			p.Thinking, p.Efforts = ThinkingAdaptive, []string{"low", "medium", "high", "xhigh", "max"}
+			for _, old := range []string{"-3-", "-4-5", "-4.5", "-4-1", "-4-0", "-4-2025"} { // up to 4.5 they take a budget only
+				if strings.Contains(model, old) {
+					p.Thinking, p.NoEffort = ThinkingBudget, true
+				}
+			}
+		}},
+		{"", []string{"deepseek.com"}, func(p *Profile, _ string) {
+			p.Thinking, p.Efforts = ThinkingType, []string{"low", "high", "max"}
+		}},
 	}
 }
 

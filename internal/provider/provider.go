@@ -42,7 +42,9 @@ type Options struct {
 	Stream   bool
 	Profile  Profile
 	Header   http.Header // sent too, and never recorded: it may hold what is secret
-	Images   llm.Images  // nil: a request with pictures fails
+	// MaxOutput is the model's own limit of an answer in tokens, for protocols that want one in each request; 0: not known.
+	MaxOutput int64
+	Images    llm.Images // nil: a request with pictures fails
 }
 
 // dialect is what a protocol knows.
@@ -69,6 +71,10 @@ func New(o Options) llm.Model {
 	switch o.Protocol {
 	case Chat, "":
 		m.d = &chat{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
+	case Messages:
+		m.d = &messages{model: o.Model, origin: origin(o), stream: o.Stream, most: o.MaxOutput, p: o.Profile}
+	case Responses:
+		m.d = &responses{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
 	default:
 		m.invalid = errors.New("no protocol has the name " + o.Protocol)
 		return m

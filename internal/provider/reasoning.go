@@ -1,8 +1,6 @@
 package provider
 
 import (
-	"encoding/json"
-	"slices"
 	"strings"
 
 	"overt/internal/llm"
@@ -109,79 +107,4 @@ func partial(s, mark string) int {
 		}
 	}
 	return 0
-}
-
-// entries collects reasoning_details of OpenRouter: a stream cuts an entry into several under one index, which are put
-// together again, since upstream servers refuse entries that are there twice. Source: openrouter.ai/docs, reasoning tokens.
-type entries struct{ list []*entry }
-
-type entry struct {
-	kind, index string
-	names       []string
-	values      map[string]raw
-	text        map[string]*strings.Builder // of text, summary and data, joined
-}
-
-// add takes the entries of a delta.
-func (e *entries) add(list raw) {
-	for v := range list.elements() {
-		if v.kind() != '{' {
-			continue
-		}
-		kind, index := v.get("type").text(), string(v.get("index"))
-		i := slices.IndexFunc(e.list, func(o *entry) bool { return index != "" && o.index == index && o.kind == kind })
-		if i < 0 {
-			i = len(e.list)
-			e.list = append(e.list, &entry{kind: kind, index: index, values: map[string]raw{}, text: map[string]*strings.Builder{}})
-		}
-		e.list[i].add(v)
-	}
-}
-
-func (e *entry) add(v raw) {
-	for k, m := range v.members() {
-		if _, known := e.values[k]; !known {
-			e.names = append(e.names, k)
-		}
-		switch {
-		case m.kind() == '"' && (k == "text" || k == "summary" || k == "data"):
-			if e.text[k] == nil {
-				e.text[k] = &strings.Builder{}
-			}
-			e.text[k].WriteString(m.text())
-			e.values[k] = raw{}
-		case !m.null() || e.values[k] == nil:
-			e.values[k] = slices.Clone(m)
-		}
-	}
-}
-
-// keep puts the entries beside the reasoning of an answer; where that had no text, it is a block without.
-func (e *entries) keep(a *answer) {
-	b := []byte{'['}
-	for i, x := range e.list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, '{')
-		for j, k := range x.names {
-			if j > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendString(b, k), ':')
-			if t := x.text[k]; t != nil {
-				b = appendString(b, t.String())
-			} else {
-				b = append(b, x.values[k]...)
-			}
-		}
-		b = append(b, '}')
-	}
-	b = append(b, ']')
-	i := slices.IndexFunc(a.blocks, func(p *piece) bool { return p.carrier == details })
-	if i < 0 {
-		i = 0
-		a.blocks = slices.Insert(a.blocks, 0, &piece{kind: llm.Reasoning, carrier: details})
-	}
-	a.blocks[i].opaque = json.RawMessage(b)
 }

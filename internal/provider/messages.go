@@ -1,0 +1,240 @@
+package provider
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"overt/internal/llm"
+	"overt/internal/wire"
+)
+
+// Carriers of thinking in Messages.
+const (
+	signed   = "thinking"          // Opaque is the signature
+	redacted = "redacted_thinking" // Opaque is all there is
+)
+
+// messages is Anthropic's Messages. Source: anthropic-sdk-go v1.60.0 and the documents of the platform.
+type messages struct {
+	model, origin string
+	stream        bool
+	most          int64 // tokens of an answer; 0: not known
+	p             Profile
+}
+
+func (c *messages) path() string { return "/messages" }
+
+func (c *messages) sign(key string, open, secret http.Header) {
+	open.Set("Anthropic-Version", "2023-06-01")
+	switch {
+	case key == "":
+	case c.p.KeyHeader == "Authorization":
+		secret.Set("Authorization", "Bearer "+key)
+	default:
+		secret.Set(orElse(c.p.KeyHeader, "X-Api-Key"), key)
+	}
+}
+
+func (c *messages) reply(m *model, h *wire.Response, a *answer) reader {
+	return &messagesReader{m: m, h: h, a: a, at: map[int64]*messageBlock{}}
+}
+
+// messagesReader reads a reply. Blocks of a stream may be interleaved; their index tells them apart.
+type messagesReader struct {
+	m    *model
+	h    *wire.Response
+	a    *answer
+	at   map[int64]*messageBlock
+	last *messageBlock // that was begun
+	used raw           // the usage as far as it has come
+}
+
+// messageBlock is a block that still grows; one without piece and call is of a kind that is not kept.
+type messageBlock struct {
+	piece     *piece
+	call      *call
+	given     raw    // the input that came with the beginning of a call
+	signature []byte // of thinking
+	half      rune   // of the signature; it has none, but a hostile server may send one
+}
+
+// event implements [reader].
+func (r *messagesReader) event(_ string, doc raw) *llm.Error {
+	switch doc.get("type").text() {
+	case "message_start":
+		r.a.begun = true
+		m := doc.get("message")
+		r.a.id = m.get("id").text()
+		r.use(m.get("usage"))
+		for b := range m.get("content").elements() { // some gateways put the whole there
+			r.start(int64(len(r.at)), b)
+		}
+	case "content_block_start":
+		r.a.begun = true
+		r.start(r.index(doc), doc.get("content_block"))
+	case "content_block_delta":
+		r.a.begun = true
+		if fail := r.a.grow(len(doc), r.m.o.Name); fail != nil {
+			return fail
+		}
+		r.delta(r.block(doc), doc.get("delta"))
+	case "content_block_stop":
+		if b := r.block(doc); b != nil && b.piece != nil && b.call == nil {
+			r.a.end(b.piece)
+		}
+	case "message_delta":
+		r.a.begun = true
+		r.use(doc.get("usage"))
+		return r.stop(doc.get("delta").get("stop_reason"))
+	case "message_stop":
+		r.a.done = true
+	case "error":
+		return r.m.fault(doc, r.h)
+	case "":
+		if m := readMembers(doc); !m.err.null() || m.bare {
+			return r.m.fault(doc, r.h)
+		}
+	}
+	return nil
+}
+
+// whole implements [reader].
+func (r *messagesReader) whole(doc raw) *llm.Error {
+	if m := readMembers(doc); !m.err.null() || m.bare && doc.get("content").null() {
+		return r.m.fault(doc, r.h)
+	}
+	list := doc.get("content")
+	if list.kind() != '[' {
+		return nil // none of Messages; the caller says so
+	}
+	r.a.begun = true
+	r.a.id = doc.get("id").text()
+	if fail := r.a.grow(len(list), r.m.o.Name); fail != nil {
+		return fail
+	}
+	n := int64(0)
+	for b := range list.elements() {
+		r.start(n, b)
+		n++
+	}
+	r.use(doc.get("usage"))
+	return r.stop(doc.get("stop_reason"))
+}
+
+// end implements [reader].
+func (r *messagesReader) end() {
+	for _, b := range r.at {
+		switch {
+		case b.call != nil && len(b.call.args) == 0 && b.given.kind() == '{':
+			b.call.args = slices.Clone(b.given)
+		case b.piece != nil && b.piece.carrier == signed && len(b.signature) > 0:
+			b.piece.opaque = appendString(nil, string(b.signature))
+		}
+	}
+	if r.used != nil {
+		r.a.usage = messagesUsage(r.used)
+	}
+}
+
+// index is the index of the block that a document is about: the last one's where it says nothing.
+func (r *messagesReader) index(doc raw) int64 {
+	if n, ok := doc.get("index").number(); ok {
+		return n
+	}
+	return int64(len(r.at))
+}
+
+func (r *messagesReader) block(doc raw) *messageBlock {
+	if n, ok := doc.get("index").number(); ok {
+		return r.at[n]
+	}
+	return r.last
+}
+
+// start begins a block with what came with its beginning.
+func (r *messagesReader) start(index int64, v raw) {
+	b := &messageBlock{}
+	r.at[index], r.last = b, b
+	switch v.get("type").text() {
+	case "text":
+		b.piece = r.a.begin(llm.Text, "")
+		r.text(b, v.get("text"))
+	case "thinking":
+		b.piece = r.a.begin(llm.Reasoning, signed)
+		r.text(b, v.get("thinking"))
+		r.sign(b, v.get("signature"))
+	case "redacted_thinking":
+		b.piece = r.a.begin(llm.Reasoning, redacted)
+		if data := v.get("data"); data.kind() == '"' {
+			b.piece.opaque = slices.Clone(json.RawMessage(data))
+		}
+	case "tool_use":
+		b.call = &call{id: v.get("id").text(), name: strings.TrimSpace(v.get("name").text())}
+		b.given = slices.Clone(v.get("input"))
+		r.a.blocks = append(r.a.blocks, &piece{kind: llm.Call, call: b.call})
+	}
+}
+
+func (r *messagesReader) delta(b *messageBlock, d raw) {
+	if b == nil {
+		return
+	}
+	switch d.get("type").text() {
+	case "text_delta":
+		r.text(b, d.get("text"))
+	case "thinking_delta":
+		r.text(b, d.get("thinking"))
+	case "signature_delta":
+		r.sign(b, d.get("signature"))
+	case "input_json_delta":
+		if v := d.get("partial_json"); b.call != nil && v.kind() == '"' {
+			b.call.args = unquote(b.call.args, v, &b.call.half)
+		}
+	}
+}
+
+func (r *messagesReader) text(b *messageBlock, v raw) {
+	if b.piece != nil && filled(v) {
+		r.a.write(b.piece, b.piece.in.decode(v))
+	}
+}
+
+func (r *messagesReader) sign(b *messageBlock, v raw) {
+	if filled(v) {
+		b.signature = unquote(b.signature, v, &b.half)
+	}
+}
+
+// stop takes the reason why the answer ended.
+func (r *messagesReader) stop(reason raw) *llm.Error {
+	if s := reason.text(); s != "" {
+		r.a.finish = s
+	}
+	return nil
+}
+
+// use takes usage. It is cumulative: what came last counts, and what is missing stays.
+func (r *messagesReader) use(v raw) {
+	if v.kind() != '{' {
+		return
+	}
+	if r.used == nil {
+		r.used = slices.Clone(v)
+		return
+	}
+	merged := entry{values: map[string]raw{}}
+	merged.set(r.used)
+	merged.set(v)
+	r.used = merged.object()
+}
+
+// messagesUsage puts a usage object into disjoint buckets: what was cached is not in input_tokens.
+func messagesUsage(u raw) llm.Usage {
+	return llm.Usage{
+		Fresh: count(u, "input_tokens"), CacheRead: count(u, "cache_read_input_tokens"), CacheWrite: count(u, "cache_creation_input_tokens"),
+		Output: count(u, "output_tokens"), Reasoning: count(u.get("output_tokens_details"), "thinking_tokens", "reasoning_tokens"),
+		Raw: json.RawMessage(u),
+	}
+}
