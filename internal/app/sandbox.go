@@ -1,14 +1,12 @@
 package app
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"overt/internal/config"
 	"overt/internal/policy"
@@ -31,16 +29,12 @@ func secretSystem() []string {
 	return []string{"/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private", "/etc/krb5.keytab", "/run/secrets"}
 }
 
-// caches is what of a home folder builds write to, and only they read.
-func caches() []string {
-	return []string{".cache", ".npm", ".cargo", ".rustup", ".gradle", ".m2", "go"}
-}
-
 // box says what a confined command may touch now: what is protected or secret is looked up each time, since a command may
 // have made it: in the root and the folders in it, and deeper as far as a checkpoint has seen it.
 type box struct {
 	root, home string // absolute
 	temp       string // of the environment
+	caches     []string // folders that the environment names
 	own        []string
 	store      string                                 // holds what commands write to caches
 	known      func(match func(string) bool) []string // paths of the workspace that were seen; nil: none were
@@ -50,8 +44,9 @@ type box struct {
 const maxDeep = 500
 
 func (a *App) newBox() box {
+	lookup := variables(a.o.Env)
 	env := func(name string) string {
-		value, _ := variables(a.o.Env)(name)
+		value, _ := lookup(name)
 		return value
 	}
 	b := box{root: a.tree.Root(), home: env("HOME"), temp: env("TMPDIR"), own: []string{a.o.State}, store: filepath.Join(folder(a.o.State, a.o.Root), "caches")}
@@ -60,6 +55,9 @@ func (a *App) newBox() box {
 	}
 	if dir := env("XDG_CONFIG_HOME"); dir != "" {
 		b.own = append(b.own, filepath.Join(dir, "overt"))
+	}
+	for _, name := range cacheVariables() {
+		b.caches = append(b.caches, filepath.SplitList(env(name))...)
 	}
 	for _, s := range a.o.Config.Settings {
 		if s.Source.Layer == config.User {
@@ -96,21 +94,6 @@ func (b box) sandbox() (*shell.Sandbox, error) {
 				hide(filepath.Join(b.home, name))
 			}
 		}
-		// The one that programs expect to be able to make.
-		if err := os.Mkdir(filepath.Join(b.home, ".cache"), 0o700); err != nil && !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.EROFS) {
-			return nil, err
-		}
-		for _, name := range caches() {
-			dir, ok := real(filepath.Join(b.home, name))
-			if !ok {
-				continue
-			}
-			store := filepath.Join(b.store, name)
-			if err := os.MkdirAll(store, 0o700); err != nil {
-				return nil, err
-			}
-			s.Private = append(s.Private, shell.Private{Path: dir, Store: store})
-		}
 	}
 	b.look(s, hide, ".", names(b.root))
 	for _, dir := range names(b.root) {
@@ -125,7 +108,7 @@ func (b box) sandbox() (*shell.Sandbox, error) {
 			b.look(s, hide, path.Dir(p), []string{path.Base(p)})
 		}
 	}
-	return s, nil
+	return s, b.private(s, hide)
 }
 
 // look adds what of a folder is protected or secret. Of a repository only that is protected which programs run or obey;

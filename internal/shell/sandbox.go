@@ -13,7 +13,7 @@ type Sandbox struct {
 	ReadOnly []string // what of these it may not change, rename or replace
 	Hidden   []string // what it may not read
 	// Private are folders in which it may write what nobody else sees: caches, warm as they are outside, and no place from
-	// which something could get out. Where the kernel can't do that, they are read-only.
+	// which something could get out. Where the kernel can't do that, they are read-only, also in a folder that may be written.
 	Private []Private
 }
 

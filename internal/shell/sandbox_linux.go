@@ -190,8 +190,14 @@ func (s *Sandbox) mount() error {
 		}
 	}
 	for _, p := range s.Private {
-		if tree, err := overlay(p); err == nil {
-			layers = append(layers, layer{p.Path, tree})
+		tree, err := overlay(p)
+		if err != nil { // it may lie in a folder that may be written
+			if tree, err = openTree(unix.AT_FDCWD, p.Path, unix.AT_RECURSIVE); err == nil {
+				err = readOnly(tree)
+			}
+		}
+		if err := add(p.Path, tree, err); err != nil {
+			return err
 		}
 	}
 	for _, p := range s.ReadOnly {
