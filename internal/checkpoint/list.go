@@ -23,7 +23,7 @@ type Entry struct {
 	Changes   int               `json:"changes"` // paths
 	Paths     []string          `json:"paths"`   // some of them
 	Uncovered []event.Uncovered `json:"uncovered"`
-	State     string            `json:"state"` // done; undone; part: some of it is; pruned: it is not kept, or not any more
+	State     string            `json:"state"` // done; undone; part: some of it is; left: an undo could take nothing of it back; pruned: it is not kept, or not any more
 	Undo      bool              `json:"undo"`
 	Targets   []string          `json:"targets"` // of an undo
 
@@ -38,6 +38,7 @@ type Entry struct {
 type effect struct {
 	taken uint8 // how much of it is taken back
 	rest  bool  // what was left alone can't be had by asking again
+	none  bool  // and that is all there is: nothing was taken back
 }
 
 // How much of an entry is taken back.
@@ -47,8 +48,14 @@ const (
 	takenWhole        // there is nothing to ask for
 )
 
-// and puts two effects on the same entry together.
-func (e effect) and(o effect) effect { return effect{max(e.taken, o.taken), e.rest || o.rest} }
+// and puts two effects on the same entry together. Where one has taken all of it back, the other came before that.
+func (e effect) and(o effect) effect {
+	if whole := (effect{taken: takenWhole}); e == whole || o == whole {
+		return whole
+	}
+	none := e.none && (o.none || o.taken == takenNone) || o.none && e.taken == takenNone
+	return effect{max(e.taken, o.taken), e.rest || o.rest, none}
+}
 
 // on is what an undo does to its targets, where e is what became of the undo.
 func (e effect) on(reach effect) effect {
@@ -56,14 +63,16 @@ func (e effect) on(reach effect) effect {
 	case takenWhole:
 		return effect{rest: e.rest}
 	case takenPart:
-		return effect{min(reach.taken, takenPart), reach.rest || e.rest}
+		return effect{min(reach.taken, takenPart), reach.rest || e.rest, reach.none}
 	}
-	return effect{reach.taken, reach.rest || e.rest}
+	return effect{reach.taken, reach.rest || e.rest, reach.none}
 }
 
 // state says it as [Entry] does.
 func (e effect) state() string {
 	switch {
+	case e.none:
+		return StateLeft
 	case e.taken == takenPart || e.rest:
 		return StatePart
 	case e.taken == takenWhole:
@@ -76,7 +85,7 @@ func (e effect) state() string {
 // without it, and without a folder that something has come into.
 func reached(p event.UndoCompleted, changed bool) effect {
 	open := p.Interrupted || p.Left > len(p.Conflicts) && len(p.Conflicts) < maxListed
-	out := effect{taken: takenWhole}
+	out := effect{taken: takenWhole, none: !changed && len(p.Conflicts) > 0}
 	for _, c := range p.Conflicts {
 		open = open || remains(c)
 		out.rest = out.rest || c.Why == whyNotEmpty
@@ -124,6 +133,7 @@ const (
 	StateDone   = "done"
 	StateUndone = "undone"
 	StatePart   = "part"
+	StateLeft   = "left"
 	StatePruned = "pruned"
 )
 

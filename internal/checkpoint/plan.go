@@ -1,6 +1,7 @@
 package checkpoint
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -118,7 +119,66 @@ func (k *Keeper) plan(ctx context.Context, targets []string, force bool) (*Plan,
 			return nil, err
 		}
 	}
+	k.foresee(p)
+	for _, s := range p.steps {
+		if s.want.kind == kindNone {
+			p.Delete = append(p.Delete, s.path)
+		} else {
+			p.Restore = append(p.Restore, s.path)
+		}
+	}
 	return p, nil
+}
+
+// foresee leaves alone what the steps, which are in order of paths, can't do to the workspace as it is: to remove a folder in which
+// something stays, and to bring back what has no folder above it.
+func (k *Keeper) foresee(p *Plan) {
+	steps := make(map[string]step, len(p.steps))
+	for _, s := range p.steps {
+		steps[s.path] = s
+	}
+	leave := func(s step, why string) {
+		p.conflict(s.path, why)
+		delete(steps, s.path)
+	}
+	for _, s := range slices.Backward(p.steps) { // what is in a folder before it
+		if s.have.kind == kindFolder && s.want.kind != kindFolder && k.stays(s.path, steps) {
+			leave(s, whyNotEmpty)
+		}
+	}
+	for _, s := range p.steps {
+		if _, is := steps[s.path]; is && s.want.kind != kindNone && !k.roofed(path.Dir(s.path), steps) {
+			leave(s, whyBlocked)
+		}
+	}
+	p.steps = slices.DeleteFunc(p.steps, func(s step) bool { _, is := steps[s.path]; return !is })
+	ranked(p.Conflicts)
+}
+
+// stays tells whether something is in a folder that no step removes. One that can't be listed is opened to us only when it is to go.
+func (k *Keeper) stays(at string, steps map[string]step) bool {
+	d, err := k.folder(path.Join(at, "x"))
+	if err != nil {
+		return false
+	}
+	defer d.close()
+	names, err := d.names()
+	return err == nil && slices.ContainsFunc(names, func(name string) bool {
+		s, is := steps[path.Join(at, name)]
+		return !is || s.want.kind != kindNone
+	})
+}
+
+// roofed tells whether there is a folder at a path once the steps are done.
+func (k *Keeper) roofed(at string, steps map[string]step) bool {
+	if s, is := steps[at]; is {
+		return s.want.kind == kindFolder
+	}
+	if at == "." {
+		return true
+	}
+	s, err := k.stat(at)
+	return err != nil || s.kind == kindFolder
 }
 
 // planOne goes back from what is there, change by change.
@@ -165,16 +225,18 @@ func (k *Keeper) planOne(ctx context.Context, p *Plan, at string, chain []store.
 		}
 	}
 	p.steps = append(p.steps, s)
-	if s.want.kind == kindNone {
-		p.Delete = append(p.Delete, at)
-	} else {
-		p.Restore = append(p.Restore, at)
-	}
 	return nil
 }
 
 func (p *Plan) conflict(at, why string) {
 	p.Conflicts = append(p.Conflicts, event.Conflict{Path: recorded(at), Why: why})
+}
+
+// ranked puts what can be asked for again first, so that it is among those that a fact notes.
+func ranked(list []event.Conflict) {
+	slices.SortFunc(list, func(a, b event.Conflict) int {
+		return cmp.Or(boolean(remains(b))-boolean(remains(a)), strings.Compare(a.Path, b.Path))
+	})
 }
 
 func stateOf(kind uint8, mode uint32, hash []byte) state {

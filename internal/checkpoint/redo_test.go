@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -144,10 +145,10 @@ func TestUndoOfInterruptedRedo(t *testing.T) {
 func TestUndoIsNotHeldUp(t *testing.T) {
 	for name, c := range map[string]struct{ change, then, state, again string }{
 		"pipe, too":  {"rm pipe; echo 2 > b", "", "undone", "done"},
-		"pipe alone": {"rm pipe", "", "undone", ""},
+		"pipe alone": {"rm pipe", "", "left", ""},
 		"large":      {"head -c 2000 /dev/zero > large; echo 2 > b", "", "undone", "done"},
 		"folder":     {"mkdir d; echo 2 > b", "echo mine > d/mine", "part", "done"},
-		"its folder": {"mkdir d", "echo mine > d/mine", "part", ""},
+		"its folder": {"mkdir d", "echo mine > d/mine", "left", ""},
 	} {
 		b := newBench(t, checkpoint.Options{Limits: checkpoint.Limits{File: 1000}})
 		if err := syscall.Mkfifo(filepath.Join(b.root, "pipe"), 0o644); err != nil {
@@ -261,5 +262,48 @@ func TestReopened(t *testing.T) {
 			}
 			b.holds(name, "notes", "precious")
 		}
+	}
+}
+
+// TestForeseen: what is said beforehand of an undo is what it does, also of what stands in its way.
+func TestForeseen(t *testing.T) {
+	for name, c := range map[string]struct{ change, then, left string }{
+		"a folder with something new":     {"mkdir d; echo x > d/x", "echo mine > d/mine", "d not_empty"},
+		"folders below one another":       {"mkdir -p d/e/f; echo x > d/e/f/x", "echo mine > d/e/mine", "d not_empty, d/e not_empty"},
+		"a folder with a later edit":      {"mkdir d; echo x > d/x; echo two > a", "echo mine > d/x", "d/x changed, d not_empty"},
+		"a folder in the place of a file": {"rm a; mkdir a; echo x > a/x", "echo mine > a/mine", "a not_empty"},
+		"a file in the place of a folder": {"rm -r old", "echo mine > old", "old changed, old/deep blocked, old/deep/x blocked, old/x blocked"},
+		"no folder above":                 {"rm old/deep/x", "rmdir old/deep", "old/deep/x blocked"},
+		"a link above":                    {"rm old/deep/x", "rmdir old/deep; ln -s / old/deep", "old/deep/x blocked"},
+		"nothing":                         {"rm -r old; mkdir -p n/m; echo x > n/m/x; rm a; mkdir a", "", ""},
+		"a folder closed to us":           {"mkdir d; echo x > d/x; chmod 0 d", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, force := range []bool{false, true} {
+				b := newBench(t, checkpoint.Options{})
+				b.sh("echo one > a; mkdir -p old/deep; echo 1 > old/x; echo 1 > old/deep/x")
+				b.change(c.change)
+				b.sh(c.then)
+				targets, err := checkpoint.Choose(b.list(), checkpoint.Wish{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				plan, err := b.k.Preview(context.Background(), targets, force)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var left []string
+				for _, c := range plan.Conflicts {
+					left = append(left, c.Path+" "+c.Why)
+				}
+				if got := strings.Join(left, ", "); got != c.left && !force {
+					t.Errorf("it is said that left are %q, want %q", got, c.left)
+				}
+				done := b.undo(checkpoint.Wish{}, force)
+				if !slices.Equal(plan.Conflicts, done.Conflicts) || len(plan.Restore) != done.Restored || len(plan.Delete) != done.Deleted {
+					t.Errorf("force %t: it was said %v, %q, %q; it did %+v", force, plan.Conflicts, plan.Restore, plan.Delete, done)
+				}
+			}
+		})
 	}
 }

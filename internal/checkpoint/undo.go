@@ -68,9 +68,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	if done.Left = len(done.Conflicts); failed != nil {
 		done.Left += len(p.steps)
 	}
-	slices.SortStableFunc(done.Conflicts, func(a, b event.Conflict) int { // so that what can be asked for is among those that are noted
-		return boolean(remains(b)) - boolean(remains(a))
-	})
+	ranked(done.Conflicts)
 	u.result(p, done)
 	done.Conflicts = done.Conflicts[:min(len(done.Conflicts), maxListed)]
 	drafts = []event.Draft{{Subject: u.ID, Data: bounded(closed)}, {Subject: u.ID, Data: done}}

@@ -36,6 +36,7 @@ func englishUndo() map[string]string {
 		"undo.state.done":   "done",
 		"undo.state.undone": "undone",
 		"undo.state.part":   "in part",
+		"undo.state.left":   "left",
 		"undo.state.pruned": "not kept",
 
 		"undo.why.changed":   "it was changed since",
