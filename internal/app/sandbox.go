@@ -32,8 +32,8 @@ func secretSystem() []string {
 // box says what a confined command may touch now: what is protected or secret is looked up each time, since a command may
 // have made it: in the root and the folders in it, and deeper as far as a checkpoint has seen it.
 type box struct {
-	root, home string // absolute
-	temp       string // of the environment
+	root, home string   // absolute
+	temp       string   // of the environment
 	caches     []string // folders that the environment names
 	own        []string
 	store      string                                 // holds what commands write to caches
