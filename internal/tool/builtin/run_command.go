@@ -345,7 +345,7 @@ func (r *commandRun) outcome(o shell.Outcome) (*tool.Result, error) {
 		parts = append(parts, "a process that it started holds the output still, what that writes from now on is not shown")
 	}
 	if r.options.Sandbox != nil && o.Exit != 0 && stopped(o.Output) {
-		parts = append(parts, "it ran in the sandbox, which may be why: no network, no secrets, and nothing is written outside the workspace and temporary folders, nor to protected files. If so, call again with unconfined: true, and the person is asked")
+		parts = append(parts, "it ran in the sandbox, which may be why: no network, no socket files (AF_UNIX), no secrets, and nothing is written outside the workspace and temporary folders, nor to protected files. If so, call again with unconfined: true, and the person is asked")
 	}
 	if o.Lost && !r.background {
 		parts = append(parts, "the shell ended without saying where it stood, as after exec, set -n or a kill, so folder and variables are those of before")
