@@ -11,7 +11,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -132,8 +131,12 @@ func (a *App) build(ctx context.Context) (err error) {
 	if a.keeper, err = keeper(a.o, a.tree.Root(), a.store, a.o.Config.FilesMax); err != nil {
 		return err
 	}
+	link, bad := transport(a.o.Config)
+	if bad != nil {
+		return bad
+	}
 	a.client = wire.New(wire.Options{
-		Sink: a.store.Captures(), Proxy: http.ProxyFromEnvironment, UserAgent: "overt", Timeout: a.o.Config.RequestTimeout,
+		Sink: a.store.Captures(), UserAgent: "overt", Timeout: a.o.Config.RequestTimeout, Idle: a.o.Config.IdleTimeout, Transport: link,
 	})
 	if a.Model, err = a.model(ctx); err != nil {
 		return err
@@ -251,10 +254,14 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 		return nil, err
 	}
 	c := a.o.Config
+	profile, bad := profileOf(c, a.Model)
+	if bad != nil {
+		return nil, bad
+	}
 	kit := &session.Kit{
 		Model: provider.New(provider.Options{
 			Wire: a.client, Endpoint: c.BaseURL.Value, Key: c.APIKey.Value, Name: c.Provider, Model: a.Model, Stream: c.Stream,
-			Protocol: c.Protocol.Value, Profile: provider.ProfileFor(c.Protocol.Value, c.Provider, c.BaseURL.Value, a.Model),
+			Protocol: c.Protocol.Value, Profile: profile, Header: extraHeader(c),
 		}),
 		Info: llm.Info{Provider: c.Provider, Protocol: c.Protocol.Value, Model: a.Model, Local: wire.Local(c.BaseURL.Value)},
 		Set:  set,
@@ -263,7 +270,7 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 			instruction.Agents{Read: a.read},
 		},
 		Rules:   func() policy.Rules { return a.rules(task) },
-		Params:  llm.Params{Temperature: c.Temperature, MaxTokens: c.MaxTokens},
+		Params:  llm.Params{Temperature: c.Temperature, MaxTokens: c.MaxTokens, Thinking: c.Thinking, Effort: c.Effort},
 		Retries: c.Retries,
 	}
 	if a.keeper != nil {

@@ -197,7 +197,7 @@ func (j *journey) elsewhere(ctx context.Context) string {
 	given := origin + strings.TrimRight(j.base.Path, "/")
 	tried := []string{j.models}
 	for _, base := range []string{given + "/v1", origin + "/v1", origin + "/api/v1", origin + "/openai/v1"} {
-		_, models, err := provider.Addresses(base)
+		_, models, err := provider.Addresses(j.c.Protocol.Value, base)
 		if err != nil || slices.Contains(tried, models) {
 			continue
 		}

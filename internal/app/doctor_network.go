@@ -30,7 +30,7 @@ type journey struct {
 func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 	j := &journey{doctor: d, f: f}
 	var err error
-	j.chat, j.models, err = provider.Addresses(d.c.BaseURL.Value)
+	j.chat, j.models, err = provider.Addresses(d.c.Protocol.Value, d.c.BaseURL.Value)
 	if err == nil {
 		j.base, err = url.Parse(d.c.BaseURL.Value)
 	}
@@ -38,16 +38,23 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 		f.problem("config.base_url", d.c.BaseURL.Source).next("doctor.setting.source", d.c.BaseURL.Source)
 		return
 	}
-	if key := d.c.APIKey.Value; key != "" && fits {
-		j.auth = http.Header{"Authorization": {"Bearer " + key}}
+	key := d.c.APIKey.Value
+	if !fits {
+		key = ""
 	}
+	j.auth = requestHeader(d.c, key)
 	j.withheld = !fits
 	if file, ok := d.env("SSL_CERT_FILE"); ok && j.base.Scheme == "https" {
 		if _, err := os.ReadFile(file); err != nil {
 			f.problem("doctor.tls.file", file, err).next("doctor.tls.file.next")
 		}
 	}
-	if !j.proxy() {
+	link, bad := transport(d.c)
+	if bad != nil {
+		f.setting(bad)
+		return
+	}
+	if !j.proxy(link) {
 		f.skip("doctor.skipped", d.mask.URL(d.c.BaseURL.Value))
 		return
 	}
@@ -55,7 +62,7 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 		f.skip("doctor.offline")
 		return
 	}
-	j.prober = wire.NewProber(http.ProxyFromEnvironment, "overt")
+	j.prober = wire.NewProber(link, "overt")
 	defer j.prober.Close()
 	seen := j.prober.Look(ctx, http.MethodGet, j.models, j.auth)
 	if ctx.Err() != nil {
@@ -67,8 +74,11 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 	}
 }
 
-// proxyVariable is the variable that a proxy for the endpoint stands in; "": none.
+// proxyVariable is the variable that a proxy for the endpoint stands in, or the place in a file; "": none.
 func (j *journey) proxyVariable() string {
+	if s := j.c.Proxy; s.Value != "" {
+		return s.Source.String()
+	}
 	if j.base.Scheme == "https" {
 		return j.first("HTTPS_PROXY", "https_proxy")
 	}
@@ -87,13 +97,17 @@ func (j *journey) address(name string) bool {
 }
 
 // proxy says which proxy is in force, and tells whether it can be one.
-func (j *journey) proxy() bool {
+func (j *journey) proxy(link wire.Transport) bool {
 	name := j.proxyVariable()
+	if link.Proxy == nil {
+		j.f.ok("doctor.proxy.off", name)
+		return true
+	}
 	req, err := http.NewRequest(http.MethodGet, j.models, nil)
 	if err != nil {
 		return false
 	}
-	u, err := http.ProxyFromEnvironment(req)
+	u, err := link.Proxy(req)
 	switch {
 	case err != nil: // its text may hold a password
 		j.f.problem("doctor.proxy.malformed", name).next("doctor.proxy.malformed.next", name)

@@ -43,7 +43,7 @@ type secret struct{ name, value string }
 // secrets are the keys and the credentials in addresses of the settings and of the variables that they look at, in force or
 // not: a key that is withheld is as secret as the one in use. c may be nil.
 func secrets(c *config.Config, env []string) (out []secret) {
-	look := map[string]bool{"OPENAI_BASE_URL": true, "OLLAMA_HOST": true, "OVERT_BASE_URL": true}
+	look := map[string]bool{"OPENAI_BASE_URL": true, "OLLAMA_HOST": true, "OVERT_BASE_URL": true, "HTTPS_PROXY": true, "HTTP_PROXY": true, "ALL_PROXY": true}
 	keys := map[string]bool{}
 	if c != nil {
 		all := []config.Setting{c.APIKey, c.BaseURL}
@@ -52,12 +52,18 @@ func secrets(c *config.Config, env []string) (out []secret) {
 		}
 		for _, e := range c.Providers {
 			all = append(all, e.APIKey, e.BaseURL)
+			for _, h := range e.Headers {
+				out = append(out, secret{"header", h.Value})
+				if _, token, ok := strings.Cut(h.Value, " "); ok { // as behind "Bearer"
+					out = append(out, secret{"header", token})
+				}
+			}
 		}
 		for _, s := range all {
 			switch {
 			case strings.HasSuffix(s.Key, config.APIKey):
 				out = append(out, secret{"api key", s.Value})
-			case strings.HasSuffix(s.Key, config.BaseURL):
+			case strings.HasSuffix(s.Key, config.BaseURL), strings.HasSuffix(s.Key, config.Proxy):
 				out = append(out, inURL(s.Value)...)
 			}
 		}
@@ -67,7 +73,7 @@ func secrets(c *config.Config, env []string) (out []secret) {
 	}
 	for _, kv := range env {
 		name, value, _ := strings.Cut(kv, "=")
-		if look[name] {
+		if look[strings.ToUpper(name)] {
 			out = append(out, inURL(value)...)
 		}
 		if keys[name] {

@@ -86,6 +86,8 @@ type Config struct {
 	System         Setting
 	Temperature    *float64 // nil: none is sent
 	MaxTokens      int
+	Thinking       string // On, Off; "": left to the server
+	Effort         string // one of Efforts; "": left to the server
 	Stream         bool
 	Tools          []string // sets, in the order of ToolSets
 	Permission     Setting
@@ -97,7 +99,13 @@ type Config struct {
 	BudgetFiles    int
 	Timeout        time.Duration // of a run; whole seconds
 	RequestTimeout time.Duration
+	IdleTimeout    time.Duration // 0: the usual
 	Retries        int
+	Proxy          Setting   // a URL, or Off; "": as the environment has it
+	CAFile         Setting   // "": none
+	HTTP1          bool      // HTTP/2 is not spoken
+	Headers        []Setting // of the provider's entry, for its own endpoint; Key ends in the field's name
+	Profile        Setting   // of the provider's entry, a JSON object
 	Ephemeral      bool
 	Output         string
 	Input          string
@@ -202,10 +210,16 @@ func Resolve(src Sources) (*Config, error) {
 	for _, k := range Keys() {
 		r.resolve(k)
 	}
-	r.typed()
+	c.Model, c.BaseURL, c.APIKey, c.KeyCommand = r.values[Model], r.values[BaseURL], r.values[APIKey], r.values[APIKeyCommand]
+	c.Protocol = r.values[Protocol]
 	r.endpoint()
+	r.typed()
+	settled := []Setting{c.Model, c.BaseURL, c.APIKey, c.KeyCommand, c.Protocol}
+	for _, key := range entryOverrides() {
+		settled = append(settled, r.values[key])
+	}
 	for i, s := range c.Settings { // what the endpoint has settled
-		for _, settled := range []Setting{c.Model, c.BaseURL, c.APIKey, c.KeyCommand, c.Protocol} {
+		for _, settled := range settled {
 			if s.Key == settled.Key {
 				c.Settings[i] = explain(r.asSaid(settled), append([]Setting{s.Setting}, s.Over...))
 			}
@@ -318,8 +332,12 @@ func (r *resolver) typed() {
 	count := func(key string) int { n, _ := strconv.Atoi(r.values[key].Value); return n }
 	truth := func(key string) bool { b, _ := strconv.ParseBool(r.values[key].Value); return b }
 	span := func(key string) time.Duration { d, _ := ParseDuration(r.values[key].Value); return d }
-	c.Model, c.BaseURL, c.APIKey, c.KeyCommand = r.values[Model], r.values[BaseURL], r.values[APIKey], r.values[APIKeyCommand]
-	c.Protocol, c.System, c.Permission = r.values[Protocol], r.values[System], r.values[Permission]
+	c.System, c.Permission = r.values[System], r.values[Permission]
+	c.Thinking, c.Effort = onOff(r.values[Thinking].Value), r.values[Effort].Value
+	if c.Effort == Auto {
+		c.Effort = ""
+	}
+	c.IdleTimeout, c.Proxy, c.CAFile, c.HTTP1 = span(IdleTimeout), r.values[Proxy], r.values[CAFile], truth(HTTP1)
 	if s := r.values[Temperature].Value; s != "" {
 		if t, err := strconv.ParseFloat(s, 64); err == nil {
 			c.Temperature = &t
@@ -335,6 +353,20 @@ func (r *resolver) typed() {
 	c.CapturesMax, _ = ParseSize(r.values[CapturesMax].Value)
 	c.FilesMax, _ = ParseSize(r.values[FilesMax].Value)
 	c.Output, c.Input = r.values[Output].Value, r.values[Input].Value
+}
+
+// onOff is what a switch with a third value says; "" for the third.
+func onOff(s string) string {
+	if on, err := strconv.ParseBool(s); err == nil {
+		if on {
+			return On
+		}
+		return Off
+	}
+	if s == Auto {
+		return ""
+	}
+	return s
 }
 
 // bad keeps a problem of the endpoint.

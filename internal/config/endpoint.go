@@ -246,12 +246,29 @@ func (r *resolver) use(e Entry, p Preset) {
 // take settles protocol and key for the endpoint.
 func (r *resolver) take(e Entry, p Preset) {
 	c := r.c
-	if e.Protocol.set() && c.Protocol.Source.Layer < Environment {
-		c.Protocol = e.Protocol
-		c.Protocol.Key = Protocol
+	if e.Disabled {
+		r.bad(&Error{Code: "config.disabled", Args: []any{e.Name}, Source: c.Model.Source})
 	}
 	if p.serves(c.BaseURL.Value) {
 		c.Preset = p
+	}
+	switch {
+	case c.Protocol.Source.Layer >= Environment:
+	case e.Protocol.set():
+		c.Protocol = e.Protocol
+		c.Protocol.Key = Protocol
+	case c.Preset.Protocol != "" && c.Protocol.Source.Layer == BuiltIn:
+		c.Protocol = Setting{Key: Protocol, Value: c.Preset.Protocol, Source: Source{Layer: BuiltIn, Name: c.Preset.Name}}
+	}
+	if r.belongs(e) {
+		c.Headers = e.Headers
+	}
+	c.Profile = e.Profile
+	for _, key := range entryOverrides() {
+		if s := e.other[key]; s.set() && r.values[key].Source.Layer < Environment {
+			s.Key = key
+			r.values[key] = s
+		}
 	}
 	r.key(c.Preset, e)
 	for _, own := range Presets() {

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/textproto"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tailscale/hujson"
 )
@@ -60,6 +62,10 @@ type Entry struct {
 	Model      Setting
 	APIKey     Setting
 	KeyCommand Setting
+	Headers    []Setting          // sent with each request; Key ends in the field's name
+	Profile    Setting            // what the server does differently, a JSON object
+	Disabled   bool               // it is not to be used
+	other      map[string]Setting // of the keys of [entryOverrides]
 }
 
 // file is what a configuration file says.
@@ -280,7 +286,7 @@ func (p *parser) scalar(v hujson.Value, key Key) (string, bool) {
 		return p.expand(v, text(v))
 	case kind == '0' && (key.Kind == Count || key.Kind == Number || key.Kind == Size || key.Kind == Duration && string(l) == "0"):
 		return string(l), true
-	case (kind == 't' || kind == 'f') && (key.Kind == Bool || key.Kind == Names):
+	case (kind == 't' || kind == 'f') && (key.Kind == Bool || key.Kind == Names || key.switches()):
 		return string(l), true
 	}
 	return "", false
@@ -370,26 +376,56 @@ func entryName(name string) bool {
 	return name != "" && len(name) <= 40 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// entryKeys are the settings that an entry of providers has.
-func entryKeys() []string { return []string{BaseURL, Protocol, Model, APIKey, APIKeyCommand} }
+// entryOverrides are the settings that an entry may have in place of those of the file.
+func entryOverrides() []string {
+	return []string{Thinking, Effort, RequestTimeout, IdleTimeout, Retries, Proxy, CAFile, HTTP1}
+}
+
+// Keys that entries of providers alone have.
+const (
+	headers = "headers"
+	profile = "profile"
+	enabled = "enabled"
+)
+
+// entryKeys are all that an entry of providers has.
+func entryKeys() []string {
+	return slices.Concat([]string{BaseURL, Protocol, Model, APIKey, APIKeyCommand, headers, profile, enabled}, entryOverrides())
+}
 
 func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
-	e := Entry{Name: name}
+	e := Entry{Name: name, other: map[string]Setting{}}
 	into := map[string]*Setting{BaseURL: &e.BaseURL, Protocol: &e.Protocol, Model: &e.Model, APIKey: &e.APIKey, APIKeyCommand: &e.KeyCommand}
 	seen := map[string]bool{}
 	for i := range o.Members {
 		m := &o.Members[i]
 		field := text(m.Name)
-		key, known := lookup(field)
-		switch {
+		key, _ := lookup(field)
+		switch full := "providers." + name + "." + field; {
 		case seen[field]:
-			p.fail(m.Name.StartOffset, "config.file.twice", "providers."+name+"."+field)
-		case !known || into[field] == nil:
+			p.fail(m.Name.StartOffset, "config.file.twice", full)
+		case !slices.Contains(entryKeys(), field):
 			p.fail(m.Name.StartOffset, "config.file.entry_key", field, strings.Join(entryKeys(), ", "))
+		case field == headers:
+			e.Headers = p.headers(full, m.Value, layer)
+		case field == profile:
+			e.Profile = p.object(full, m.Value, layer)
+		case field == enabled:
+			on, ok := p.scalar(m.Value, Key{Kind: Bool})
+			if !ok {
+				p.fail(m.Value.StartOffset, "config.file.type", full, Form(Key{Kind: Bool}))
+			}
+			e.Disabled = on == "false"
 		default:
-			if s, ok := p.value(m.Value, key, layer); ok {
-				s.Key = "providers." + name + "." + field
-				*into[field] = s
+			s, ok := p.value(m.Value, key, layer)
+			if !ok {
+				break
+			}
+			s.Key = full
+			if at := into[field]; at != nil {
+				*at = s
+			} else {
+				e.other[field] = s
 			}
 		}
 		seen[field] = true
@@ -402,4 +438,64 @@ func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 		p.fail(at, "config.file.two_keys", "providers."+name)
 	}
 	p.out.providers = append(p.out.providers, e)
+}
+
+// headers reads the fields that an entry has sent with each request.
+func (p *parser) headers(name string, v hujson.Value, layer Layer) (out []Setting) {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
+		p.fail(v.StartOffset, "config.file.type", name, "an object of texts")
+		return nil
+	}
+	seen := map[string]bool{}
+	p.secret = true
+	for i := range object.Members {
+		m := &object.Members[i]
+		field := textproto.CanonicalMIMEHeaderKey(text(m.Name))
+		if seen[field] {
+			p.fail(m.Name.StartOffset, "config.file.twice", name+"."+field)
+			continue
+		}
+		seen[field] = true
+		if !fieldName(field) || slices.Contains([]string{"Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept", "Accept-Encoding"}, field) {
+			p.fail(m.Name.StartOffset, "config.file.header", text(m.Name))
+			continue
+		}
+		value, ok := p.scalar(m.Value, Key{Kind: Text})
+		if ok && strings.ContainsFunc(value, unicode.IsControl) {
+			p.fail(m.Value.StartOffset, "config.file.header_value", field)
+			continue
+		}
+		if !ok {
+			if l, literal := m.Value.Value.(hujson.Literal); !literal || l.Kind() != '"' { // else a variable, which has been told of
+				p.fail(m.Value.StartOffset, "config.file.type", name+"."+field, Form(Key{Kind: Text}))
+			}
+			continue
+		}
+		out = append(out, Setting{Key: name + "." + field, Value: value, Source: p.at(m.Value, layer)})
+	}
+	return out
+}
+
+// fieldName tells whether a text can be the name of a field (RFC 9110, section 5.1).
+func fieldName(s string) bool {
+	return s != "" && strings.Trim(s, "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+}
+
+// object reads a value that is an object, as standard JSON.
+func (p *parser) object(name string, v hujson.Value, layer Layer) Setting {
+	s := Setting{Key: name, Source: p.at(v, layer)}
+	if _, ok := v.Value.(*hujson.Object); !ok {
+		p.fail(v.StartOffset, "config.file.type", name, "an object")
+		return s
+	}
+	v = v.Clone()
+	v.Standardize()
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, v.Pack()); err != nil {
+		p.fail(v.StartOffset, "config.file.type", name, "an object")
+		return s
+	}
+	s.Value = compact.String()
+	return s
 }

@@ -15,6 +15,8 @@ const (
 	System         = "system"
 	Temperature    = "temperature"
 	MaxTokens      = "max_tokens"
+	Thinking       = "thinking"
+	Effort         = "effort"
 	Stream         = "stream"
 	Tools          = "tools"
 	Permission     = "permission"
@@ -28,6 +30,10 @@ const (
 	Timeout        = "timeout"
 	RequestTimeout = "request_timeout"
 	Retries        = "retries"
+	IdleTimeout    = "idle_timeout"
+	Proxy          = "proxy"
+	CAFile         = "ca_file"
+	HTTP1          = "http1"
 	Ephemeral      = "ephemeral"
 	Output         = "output"
 	Input          = "input"
@@ -74,15 +80,19 @@ type Key struct {
 // Flag is the name of the key's flag: a switch that is on by default is turned off by "no-" and its name. "" if there is
 // none.
 func (k Key) Flag() string {
-	switch name := strings.NewReplacer("_", "-", ".", "-").Replace(k.Name); {
-	case k.FileOnly:
+	if k.FileOnly {
 		return ""
+	}
+	switch name := strings.ReplaceAll(strings.ReplaceAll(k.Name, "_", "-"), ".", "-"); {
 	case k.Kind == Bool && k.Default == "true":
 		return "no-" + name
 	default:
 		return name
 	}
 }
+
+// switches tells whether the key's values are those of a switch and something beside.
+func (k Key) switches() bool { return k.Kind == Choice && slices.Contains(k.Choices, On) }
 
 // OffFlag is the name of a second flag, a switch, by which names are none; "" if there is none.
 func (k Key) OffFlag() string {
@@ -111,6 +121,8 @@ func Keys() []Key {
 		{Name: System, Short: "s", Arg: "TEXT|@FILE", Doc: "replaces the built-in system prompt"},
 		{Name: Temperature, Kind: Number, Short: "t", Arg: "N", Max: 2, Doc: "the sampling temperature, 0 to 2; unset sends none"},
 		{Name: MaxTokens, Kind: Count, Arg: "N", Default: "0", Doc: "the most tokens of one answer; 0 sends none"},
+		{Name: Thinking, Kind: Choice, Arg: "MODE", Default: Auto, Choices: []string{Auto, On, Off}, Doc: "whether the model thinks before it answers; auto leaves it to the server"},
+		{Name: Effort, Kind: Choice, Arg: "LEVEL", Default: Auto, Choices: append([]string{Auto}, Efforts()...), Doc: "how much it thinks, as near as the server has it; auto leaves it to the server"},
 		{Name: Stream, Kind: Bool, Default: "true", Off: "ask for whole answers instead of streams", Doc: "whether answers are asked for as streams"},
 		{Name: Tools, Kind: Names, Arg: "SETS", Default: SetCore, Choices: ToolSets(), Off: "give the model no tools", Doc: "the sets of tools that the model gets"},
 		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
@@ -124,6 +136,10 @@ func Keys() []Key {
 		{Name: Timeout, Kind: Duration, Arg: "DUR", Default: "0", Doc: "the most time for one input, as 90s or 1h30m; 0 is no limit"},
 		{Name: RequestTimeout, Kind: Duration, Arg: "DUR", Default: "0", Doc: "the most time for one model request; 0 is no limit"},
 		{Name: Retries, Kind: Count, Arg: "N", Default: "2", Max: 20, Doc: "how often a model call that failed for a passing reason is made again, at most 20"},
+		{Name: IdleTimeout, Kind: Duration, FileOnly: true, Default: "0", Doc: "how long a model server may be silent; 0 is 5 minutes, and for servers of this machine or network 30 once the answer has begun"},
+		{Name: Proxy, FileOnly: true, Doc: "the proxy to model servers: an http, https or socks5 URL, or off; unset, HTTPS_PROXY, HTTP_PROXY and NO_PROXY count"},
+		{Name: CAFile, FileOnly: true, Doc: "a PEM file of certificates to trust beside the system's"},
+		{Name: HTTP1, Kind: Bool, FileOnly: true, Default: "false", Doc: "speak HTTP/1.1 alone, for gateways that break HTTP/2"},
 		{Name: Ephemeral, Kind: Bool, Default: "false", Doc: "keep the record in a temporary folder that is removed at the end"},
 		{Name: Output, Kind: Choice, Arg: "FORM", Default: "text", Choices: []string{"text", "json", "stream-json"}, Doc: "the form of the output"},
 		{Name: Input, Kind: Choice, Arg: "FORM", Default: "text", Choices: []string{"text", "stream-json"}, Doc: "the form of standard input"},
@@ -138,7 +154,19 @@ func Keys() []Key {
 
 // Trustable lists the keys that a project's file may set once the person trusts it: none that loosens what may run, names
 // where requests and keys go, lifts a limit, or reads a file.
-func Trustable() []string { return []string{Model, Temperature, MaxTokens, Stream} }
+func Trustable() []string {
+	return []string{Model, Temperature, MaxTokens, Thinking, Effort, Stream}
+}
+
+// Values of Thinking; true and false stand for On and Off.
+const (
+	Auto = "auto"
+	On   = "on"
+	Off  = "off"
+)
+
+// Efforts lists the levels of thinking.
+func Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh", "max", "ultra"} }
 
 // lookup finds a key by its name.
 func lookup(name string) (Key, bool) {
@@ -165,4 +193,7 @@ const (
 func ToolSets() []string { return []string{SetCore, SetPatch, SetGit, SetSystem} }
 
 // Protocols lists the protocols.
-func Protocols() []string { return []string{"openai-chat"} }
+func Protocols() []string { return []string{"openai-chat", "openai-responses", "anthropic-messages"} }
+
+// anthropic is the protocol of a preset.
+const anthropic = "anthropic-messages"

@@ -13,6 +13,7 @@ type Preset struct {
 	Also     []string // origins that are the vendor's too, as of another region
 	Variable string   // that holds the vendor's key; "": a local server, which needs none
 	Model    string   // that is taken where none is named; "": the only one that the server lists
+	Protocol string   // "": Chat Completions
 	Prefix   string   // that the vendor's keys, and no other's, begin with; "": not known
 }
 
@@ -33,6 +34,7 @@ func Presets() []Preset {
 	return []Preset{
 		{Name: "deepseek", BaseURL: "https://api.deepseek.com/v1", Variable: "DEEPSEEK_API_KEY", Model: "deepseek-flash"},
 		{Name: "openai", BaseURL: "https://api.openai.com/v1", Variable: "OPENAI_API_KEY", Model: "gpt-5.6-sol", Prefix: "sk-proj-"},
+		{Name: "anthropic", BaseURL: "https://api.anthropic.com/v1", Variable: "ANTHROPIC_API_KEY", Model: "claude-sonnet-4-6", Protocol: anthropic, Prefix: "sk-ant-"},
 		{Name: "openrouter", BaseURL: "https://openrouter.ai/api/v1", Variable: "OPENROUTER_API_KEY", Model: "anthropic/claude-sonnet-4.6", Prefix: "sk-or-"},
 		{Name: "gemini", BaseURL: "https://generativelanguage.googleapis.com/v1beta/openai", Variable: "GEMINI_API_KEY", Model: "gemini-3.7-flash", Prefix: "AIza"},
 		{Name: "moonshot", BaseURL: "https://api.moonshot.ai/v1", Also: []string{"https://api.moonshot.cn"}, Variable: "MOONSHOT_API_KEY", Model: "kimi-k3"},
@@ -62,9 +64,6 @@ func preset(name string) (Preset, bool) {
 
 // VendorOf tells whose key this is by how it begins, "" where that says nothing.
 func VendorOf(key string) string {
-	if strings.HasPrefix(key, "sk-ant-") {
-		return "anthropic"
-	}
 	for _, p := range Presets() {
 		if p.Prefix != "" && strings.HasPrefix(key, p.Prefix) {
 			return p.Name

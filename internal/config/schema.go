@@ -42,10 +42,14 @@ func Schema() ([]byte, error) {
 	}
 	entry := object("a model server; with the name of a preset, what differs from it")
 	for _, name := range entryKeys() {
-		k, _ := lookup(name)
-		k.Default = ""
-		entry.Properties[name] = k.schema()
+		if k, ok := lookup(name); ok {
+			k.Default = ""
+			entry.Properties[name] = k.schema()
+		}
 	}
+	entry.Properties[headers] = &schema{Type: "object", Description: "fields of the header, sent with each request to this server and never recorded", Additional: &schema{Type: "string"}}
+	entry.Properties[profile] = &schema{Type: "object", Description: "how the server differs from its protocol, over what is known and was measured; see overt probe"}
+	entry.Properties[enabled] = &schema{Type: "boolean", Description: "false keeps the entry from being used"}
 	root.Properties["providers"] = &schema{
 		Type: "object", Description: "model servers by name", Names: &schema{Pattern: "^[a-z0-9_.-]{1,40}$"}, Additional: entry,
 	}
@@ -63,6 +67,9 @@ func (k Key) schema() *schema {
 	switch k.Kind {
 	case Choice:
 		s.Enum = k.Choices
+		if k.switches() {
+			s.Type, s.Enum, s.AnyOf = "", nil, []schema{{Type: "string", Enum: k.Choices}, {Type: "boolean"}}
+		}
 	case Bool:
 		s.Type = "boolean"
 	case Count, Number:

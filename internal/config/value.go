@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,8 @@ func (k Key) check(s Setting) *Error {
 	var ok bool
 	switch k.Kind {
 	case Choice:
-		ok = slices.Contains(k.Choices, s.Value)
+		_, err := strconv.ParseBool(s.Value)
+		ok = slices.Contains(k.Choices, s.Value) || k.switches() && err == nil
 	case Bool:
 		_, err := strconv.ParseBool(s.Value)
 		ok = err == nil
@@ -36,7 +38,17 @@ func (k Key) check(s Setting) *Error {
 	case Names:
 		_, ok = k.names(s.Value)
 	case Text:
-		ok = k.Name != BaseURL || s.Value == "" && s.Source.Layer == BuiltIn || origin(s.Value) != ""
+		switch {
+		case s.Value == "" && s.Source.Layer == BuiltIn:
+			ok = true
+		case k.Name == BaseURL:
+			ok = origin(s.Value) != ""
+		case k.Name == Proxy:
+			u, err := url.Parse(s.Value)
+			ok = s.Value == Off || err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5", "socks5h"}, u.Scheme)
+		default:
+			ok = true
+		}
 	default:
 		ok = true
 	}
@@ -44,8 +56,11 @@ func (k Key) check(s Setting) *Error {
 		return nil
 	}
 	e := &Error{Code: "config.value", Args: []any{k.Name, s.Value, Form(k)}, Source: s.Source}
-	if k.Name == BaseURL { // it may hold a key
+	switch k.Name { // they may hold what is secret
+	case BaseURL:
 		e.Code, e.Args = "config.base_url", []any{s.Source}
+	case Proxy:
+		e.Code, e.Args = "config.proxy", []any{s.Source}
 	}
 	return e
 }

@@ -89,6 +89,7 @@ func englishDoctor() map[string]string {
 		"doctor.proxy":                 "proxy %s (%s)",
 		"doctor.proxy.password":        "proxy %s, with user and password (%s)",
 		"doctor.proxy.none":            "no proxy",
+		"doctor.proxy.off":             "no proxy (%s)",
 		"doctor.proxy.exempt":          "no proxy: %s is not used for %s",
 		"doctor.proxy.malformed":       "%s is not the address of a proxy",
 		"doctor.proxy.malformed.next":  "set %s to http://HOST:PORT, or unset it",

@@ -18,7 +18,7 @@ const modelsTimeout = 5 * time.Second
 // Models lists the ids of the models that an endpoint offers (GET models below the base URL), in its order. Errors are
 // one line; no list in an answer is one, and so is a redirect, which is never followed.
 func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string, error) {
-	_, address, err := Addresses(endpoint)
+	_, address, err := Addresses(Chat, endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -59,10 +59,14 @@ func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string
 	return ids, nil
 }
 
-// Addresses gives the URLs of Chat Completions and of the list of models below a base URL as people write it.
-func Addresses(endpoint string) (chat, models string, err error) {
-	chat, err = below(endpoint, chatPath)
-	return chat, strings.Replace(chat, chatPath, "/models", 1), err
+// Addresses gives the URLs of a protocol's requests and of the list of models below a base URL as people write it.
+func Addresses(protocol, endpoint string) (post, models string, err error) {
+	d := newDialect(Options{Protocol: protocol})
+	if d == nil {
+		return "", "", errProtocol(protocol)
+	}
+	post, err = below(endpoint, d.path())
+	return post, strings.Replace(post, d.path(), "/models", 1), err
 }
 
 // ReadModels reads the ids of a list of models; false: the text is none.

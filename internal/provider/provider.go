@@ -68,15 +68,8 @@ type reader interface {
 // New gives the model that o names. It does no I/O. What can't be used of o fails the call, with class Invalid.
 func New(o Options) llm.Model {
 	m := &model{o: o}
-	switch o.Protocol {
-	case Chat, "":
-		m.d = &chat{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
-	case Messages:
-		m.d = &messages{model: o.Model, origin: origin(o), stream: o.Stream, most: o.MaxOutput, p: o.Profile}
-	case Responses:
-		m.d = &responses{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
-	default:
-		m.invalid = errors.New("no protocol has the name " + o.Protocol)
+	if m.d = newDialect(o); m.d == nil {
+		m.invalid = errProtocol(o.Protocol)
 		return m
 	}
 	m.url, m.invalid = below(o.Endpoint, m.d.path())
@@ -87,6 +80,31 @@ func New(o Options) llm.Model {
 		m.o.Name = m.host
 	}
 	return m
+}
+
+// newDialect gives the protocol that o names, nil if there is none of the name.
+func newDialect(o Options) dialect {
+	switch o.Protocol {
+	case Chat, "":
+		return &chat{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
+	case Responses:
+		return &responses{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
+	case Messages:
+		return &messages{model: o.Model, origin: origin(o), stream: o.Stream, most: o.MaxOutput, p: o.Profile}
+	}
+	return nil
+}
+
+func errProtocol(name string) error { return errors.New("no protocol has the name " + name) }
+
+// Header gives the fields with which a request of a protocol without a body is sent, such as that for the list of models:
+// those that may be recorded, and the secret ones.
+func Header(protocol string, p Profile, key string) (open, secret http.Header) {
+	open, secret = http.Header{}, http.Header{}
+	if d := newDialect(Options{Protocol: protocol, Profile: p}); d != nil {
+		d.sign(key, open, secret)
+	}
+	return open, secret
 }
 
 // model is a model behind one of the protocols.

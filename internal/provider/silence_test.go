@@ -28,7 +28,7 @@ func TestSilence(t *testing.T) {
 		}))
 		defer proxy.Close()
 		c := wire.New(wire.Options{
-			Sink: &sink{}, Idle: 50 * time.Millisecond, Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) },
+			Sink: &sink{}, Idle: 50 * time.Millisecond, Transport: wire.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }},
 		})
 		defer c.Close()
 		m := provider.New(provider.Options{Wire: c, Endpoint: "http://model.example/v1", Model: "m", Stream: true})

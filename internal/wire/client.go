@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -25,15 +27,35 @@ const connectTime = 30 * time.Second
 
 // Options configure a [Client]. The zero value of each field is its default.
 type Options struct {
-	Sink      Sink                                  // keeps every exchange of Do; nil: Do refuses, HTTP works
-	Proxy     func(*http.Request) (*url.URL, error) // nil: no proxy; [http.ProxyFromEnvironment] is the usual choice
-	UserAgent string                                // "": that of net/http
+	Sink      Sink   // keeps every exchange of Do; nil: Do refuses, HTTP works
+	UserAgent string // "": that of net/http
 	// Idle bounds the silence before a body and between two bytes of it; any byte counts. Default: 5 minutes, 30 for
 	// [Local] hosts. What comes before the first byte of a Local host is not bounded.
 	Idle         time.Duration
 	Timeout      time.Duration // bounds an exchange of Do as a whole; 0: nothing does
 	MaxBody      int64         // bytes of a body of status 2xx, decoded; default 64 MB
 	MaxErrorBody int64         // bytes of any other body, decoded; default 256 KB
+	Transport
+}
+
+// Transport is how connections are made.
+type Transport struct {
+	Proxy func(*http.Request) (*url.URL, error) // nil: no proxy; [http.ProxyFromEnvironment] is the usual choice
+	Roots *x509.CertPool                        // who may sign certificates; nil: whom this machine trusts
+	HTTP1 bool                                  // HTTP/2 is not spoken
+}
+
+// apply sets up a transport.
+func (t Transport) apply(to *http.Transport) {
+	to.Proxy = t.Proxy
+	if t.Roots != nil {
+		to.TLSClientConfig = &tls.Config{RootCAs: t.Roots}
+	}
+	to.ForceAttemptHTTP2 = !t.HTTP1
+	if t.HTTP1 {
+		to.Protocols = new(http.Protocols)
+		to.Protocols.SetHTTP1(true)
+	}
 }
 
 // Client makes exchanges. See the package comment.
@@ -46,17 +68,17 @@ type Client struct {
 func New(o Options) *Client {
 	orDefault(&o.MaxBody, defaultMaxBody)
 	orDefault(&o.MaxErrorBody, defaultMaxErrorBody)
-	return &Client{o: o, transport: &http.Transport{
-		Proxy:                 o.Proxy,
+	c := &Client{o: o, transport: &http.Transport{
 		DialContext:           (&net.Dialer{Timeout: connectTime, KeepAlive: 30 * time.Second}).DialContext,
 		TLSHandshakeTimeout:   connectTime,
-		ForceAttemptHTTP2:     true,
 		MaxIdleConnsPerHost:   4,
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
 		WriteBufferSize:       32 << 10,
 		ReadBufferSize:        32 << 10,
 	}}
+	o.Transport.apply(c.transport)
+	return c
 }
 
 func orDefault[T comparable](v *T, d T) {

@@ -71,15 +71,16 @@ type Prober struct {
 }
 
 // NewProber makes a prober. Close it.
-func NewProber(proxy func(*http.Request) (*url.URL, error), userAgent string) *Prober {
+func NewProber(t Transport, userAgent string) *Prober {
 	p := &Prober{agent: userAgent}
 	p.transport = &http.Transport{
-		Proxy: proxy, DialContext: p.dial, TLSHandshakeTimeout: LinkTime, ResponseHeaderTimeout: LinkTime, ForceAttemptHTTP2: true,
+		DialContext: p.dial, TLSHandshakeTimeout: LinkTime, ResponseHeaderTimeout: LinkTime,
 		OnProxyConnectResponse: func(_ context.Context, _ *url.URL, _ *http.Request, r *http.Response) error {
 			p.note(func(s *Seen) { s.TunnelStatus = r.StatusCode })
 			return nil
 		},
 	}
+	t.apply(p.transport)
 	return p
 }
 

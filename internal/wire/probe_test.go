@@ -22,7 +22,7 @@ func TestProber(t *testing.T) {
 	open, sealed := httptest.NewServer(h), httptest.NewTLSServer(h)
 	t.Cleanup(open.Close)
 	t.Cleanup(sealed.Close)
-	p := wire.NewProber(nil, "overt")
+	p := wire.NewProber(wire.Transport{}, "overt")
 	t.Cleanup(p.Close)
 
 	s := p.Look(t.Context(), http.MethodGet, "http://me:secret@"+strings.TrimPrefix(open.URL, "http://")+"/away", nil)
@@ -61,7 +61,7 @@ func TestProber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p = wire.NewProber(http.ProxyURL(there), "overt")
+	p = wire.NewProber(wire.Transport{Proxy: http.ProxyURL(there)}, "overt")
 	t.Cleanup(p.Close)
 	s = p.Look(t.Context(), http.MethodGet, "https://nowhere.invalid/v1", http.Header{"Authorization": {"Bearer k"}})
 	if s.Proxy == nil || s.Host != there.Host || s.TunnelStatus != http.StatusOK || s.TLS.Err == nil || got.Header.Get("Authorization") != "" {

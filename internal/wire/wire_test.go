@@ -279,7 +279,7 @@ func TestSilentFromTheStart(t *testing.T) {
 		}))
 		defer proxy.Close()
 		k := &sink{}
-		c := client(t, wire.Options{Sink: k, Idle: 50 * time.Millisecond, Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }})
+		c := client(t, wire.Options{Sink: k, Idle: 50 * time.Millisecond, Transport: wire.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }}})
 		resp, err := c.Do(t.Context(), wire.Request{Method: "POST", URL: "http://model.example/v1"})
 		if err == nil {
 			_, err = io.ReadAll(resp.Body)
