@@ -113,7 +113,7 @@ func englishDoctor() map[string]string {
 		"doctor.tls.file":              "SSL_CERT_FILE: %s can't be read: %s",
 		"doctor.tls.file.next":         "correct or unset SSL_CERT_FILE",
 		"doctor.tls.authority":         "the certificate of %s is by an authority that this machine does not know: %s",
-		"doctor.tls.authority.next":    "if you trust it (a company's proxy, say), name a PEM file with its certificate in SSL_CERT_FILE",
+		"doctor.tls.authority.next":    "if you trust it (a company's proxy, say), name a PEM file with its certificate in SSL_CERT_FILE, or as ca_file in the settings",
 		"doctor.tls.name":              "the certificate is not for %s, but for: %s",
 		"doctor.tls.name.next":         "use a name that the certificate has (%s); or something on the way answers instead of the server",
 		"doctor.tls.plain":             "%s does not speak TLS at this port",

@@ -84,7 +84,7 @@ func explain(err error) string {
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		if _, ok := errors.AsType[x509.UnknownAuthorityError](err); ok {
-			return "the server's certificate is signed by an unknown authority; if you trust it, name a file with its certificate in SSL_CERT_FILE"
+			return "the server's certificate is signed by an unknown authority; if you trust it, name a file with its certificate in SSL_CERT_FILE, or as ca_file in the settings"
 		}
 	}
 	return strings.Join(strings.Fields(err.Error()), " ")
