@@ -9,6 +9,9 @@ import (
 // RecoverJobs closes the jobs of programs that are not alive any more, by a fact for each, and returns these. Before it, end is
 // called with the group that the job comes from, and ends what is left of it.
 func (l *Lease) RecoverJobs(ctx context.Context, alive, end func(event.Group) bool) ([]event.Fact, error) {
+	if any, err := l.s.ever(event.KindJobStarted); err != nil || !any {
+		return nil, err
+	}
 	facts, err := l.s.page(ctx, l.s.facts.read, `f.kind IN (SELECT id FROM name WHERE text IN (?, ?)) ORDER BY f.seq`, string(event.KindJobStarted), string(event.KindJobEnded))
 	if err != nil {
 		return nil, l.s.facts.explain(err)

@@ -10,6 +10,9 @@ import (
 // Permissions gives the permissions that were granted and not revoked, the oldest first: facts with an
 // [event.PermissionGranted]. Those of a task name it.
 func (s *Store) Permissions(ctx context.Context) ([]event.Fact, error) {
+	if any, err := s.ever(event.KindGranted); err != nil || !any {
+		return nil, err
+	}
 	facts, err := s.page(ctx, s.facts.read, `f.kind IN (SELECT id FROM name WHERE text IN (?, ?)) ORDER BY f.seq`,
 		event.KindGranted, event.KindRevoked)
 	if err != nil {

@@ -161,6 +161,12 @@ func give(facts []event.Fact, err error, yield func(event.Fact, error) bool) boo
 	return true
 }
 
+// ever tells whether there may be facts of a kind. It asks the connection that writes, since most runs need none that only reads,
+// which takes a millisecond to open.
+func (s *Store) ever(kind event.Kind) (bool, error) {
+	return s.facts.any(`SELECT 1 FROM name WHERE text = '` + string(kind) + `'`)
+}
+
 // page reads the facts that a condition selects, whole.
 func (s *Store) page(ctx context.Context, q querier, where string, args ...any) ([]event.Fact, error) {
 	rows, err := q.QueryContext(ctx, factColumns+where, args...)
