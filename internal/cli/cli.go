@@ -89,6 +89,7 @@ func (e exit) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 // program is one command line being run.
 type program struct {
 	System
+	args  []string // of the command line; nil: not known
 	say   i18n.Printer
 	flags flags
 	conf  *config.Config // in force, once it is resolved
@@ -103,7 +104,7 @@ type program struct {
 
 // Main runs a command line and returns its exit status.
 func Main(args []string, sys System) int {
-	p := &program{System: sys, say: i18n.New("en"), keys: newKeyboard(sys.In)}
+	p := &program{System: sys, args: args, say: i18n.New("en"), keys: newKeyboard(sys.In)}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	cmd := p.root()

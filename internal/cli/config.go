@@ -29,13 +29,15 @@ func (p *program) configCommand() *cobra.Command {
 			"It takes the flags of a task, and shows what these come to.",
 		RunE: func(*cobra.Command, []string) error { return p.showConfig(asJSON) },
 	}
-	p.addSettings(show.Flags())
 	show.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	get := &cobra.Command{
 		Use: "get KEY", Short: "Print the value of a setting; of a key, only whether there is one",
 		Args: p.known(1, 1), RunE: func(_ *cobra.Command, args []string) error { return p.getConfig(args[0]) },
 	}
-	p.addSettings(get.Flags())
+	if p.mayBe("config") {
+		p.addSettings(show.Flags())
+		p.addSettings(get.Flags())
+	}
 	set := &cobra.Command{
 		Use: "set KEY VALUE...", Short: "Set a setting in the person's file, whose comments stay; - reads the value from standard input",
 		Example: "  overt config set model deepseek/deepseek-v4-pro\n  overt config set deny 'run_command(git push:*)' 'write_file(docs/**)'\n" +

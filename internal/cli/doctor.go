@@ -32,7 +32,9 @@ with a problem, and 0 without, warnings or not.`,
 			return p.doctor(cmd.Context(), offline, asJSON)
 		},
 	}
-	p.addSettings(cmd.Flags())
+	if p.mayBe("doctor") {
+		p.addSettings(cmd.Flags())
+	}
 	cmd.Flags().BoolVar(&offline, "offline", false, "make no connection")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd

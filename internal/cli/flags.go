@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -95,6 +96,12 @@ func (p *program) addFlags(root *cobra.Command) {
 	f.StringVar(&p.flags.resume, "resume", "", "go on with a `TASK`: an id, or at least 4 of its closing characters")
 	f.StringVar(&p.flags.fork, "fork", "", "begin a new task with what was said in `TASK[@MESSAGE]`: all of it, or up to a message (its number in overt task show)")
 	f.BoolVarP(&p.flags.version, "version", "V", false, "show the version")
+}
+
+// mayBe tells whether the command line may be about a command: one that runs, is explained or is completed is named in it. The flags of the
+// settings are many, and nobody asks for them of another.
+func (p *program) mayBe(command string) bool {
+	return p.args == nil || slices.Contains(p.args, command)
 }
 
 // addSettings gives a command the flags of all settings.

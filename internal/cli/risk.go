@@ -41,10 +41,12 @@ func (p *program) riskCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return p.risk(cmd.Context(), args[0], asJSON) },
 	}
-	all := pflag.NewFlagSet("", pflag.ContinueOnError)
-	p.addSettings(all)
-	for _, name := range []string{"allow", "deny", "no-sandbox"} {
-		cmd.Flags().AddFlag(all.Lookup(name))
+	if p.mayBe("risk") {
+		all := pflag.NewFlagSet("", pflag.ContinueOnError)
+		p.addSettings(all)
+		for _, name := range []string{"allow", "deny", "no-sandbox"} {
+			cmd.Flags().AddFlag(all.Lookup(name))
+		}
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
