@@ -2,6 +2,7 @@ package workspace
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
@@ -85,10 +86,11 @@ func ParsePatch(text string) ([]FilePatch, error) {
 
 // patchParser goes over the lines of a patch.
 type patchParser struct {
-	lines []string // with their ends
-	at    int
-	files []FilePatch
-	hunks int
+	lines  []string // with their ends
+	at     int
+	files  []FilePatch
+	hunks  int
+	header *regexp.Regexp // of a hunk of a unified diff
 }
 
 // head is the present line without its end, "" past the last.

@@ -6,13 +6,16 @@ import (
 	"strings"
 )
 
-// hunkHeader is "@@ -LINE,COUNT +LINE,COUNT @@ anything".
-var hunkHeader = regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
+// hunkHeader matches "@@ -LINE,COUNT +LINE,COUNT @@ anything".
+func hunkHeader() *regexp.Regexp {
+	return regexp.MustCompile(`^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@`)
+}
 
 const nowhere = "/dev/null"
 
 // unified reads a unified diff. What stands before the first file, as in a mail, counts for nothing.
 func (p *patchParser) unified() error {
+	p.header = hunkHeader()
 	for p.more() {
 		switch line := p.head(); {
 		case strings.HasPrefix(line, "diff --git "), p.pair():
@@ -190,7 +193,7 @@ func gitNames(s string) (from, to string) {
 func (p *patchParser) hunk(f *FilePatch) error {
 	begin, old, is := p.at, -1, -1
 	var h Hunk
-	if m := hunkHeader.FindStringSubmatch(p.head()); m != nil {
+	if m := p.header.FindStringSubmatch(p.head()); m != nil {
 		h.Line, _ = strconv.Atoi(m[1])
 		old, is = number(m[2]), number(m[4])
 		switch {
