@@ -190,4 +190,6 @@ type Info struct {
 	Provider, Protocol, Model string
 	Window, MaxOutput         int64 // tokens
 	Local                     bool  // served on this machine or a private network
+	Images                    *bool // it can look at pictures
+	Prices                    *Prices
 }
