@@ -3,153 +3,268 @@ package scripted
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 )
 
-type inMessage struct {
-	Role       string          `json:"role"`
-	Content    json.RawMessage `json:"content"`
-	Reasoning  *string         `json:"reasoning_content"`
-	ToolCallID string          `json:"tool_call_id"`
-	Calls      []struct {
-		ID       string `json:"id"`
-		Type     string `json:"type"`
-		Function struct {
-			Name string `json:"name"`
-			Args string `json:"arguments"`
-		} `json:"function"`
-	} `json:"tool_calls"`
+// messagesFields are the request fields of anthropic-sdk-go v1.60.0, MessageNewParams.
+func messagesFields() []string {
+	return []string{
+		"model", "max_tokens", "messages", "system", "tools", "tool_choice", "thinking", "output_config", "temperature", "top_p", "top_k",
+		"stop_sequences", "metadata", "cache_control", "service_tier", "stream", "container", "inference_geo",
+	}
 }
 
-// messages checks the history: roles, contents, and that each call has its one result directly after it.
-func messages(in []inMessage) ([]Message, *problem) {
-	var out []Message
-	var open []string // ids that wait for a result
-	for i, m := range in {
-		at := fmt.Sprintf("messages[%d]", i)
-		if len(open) > 0 && m.Role != "tool" {
-			return nil, unanswered(at, open)
-		}
-		text, p := content(m, at)
-		if p != nil {
-			return nil, p
-		}
-		msg := Message{Role: m.Role, Content: text, Reasoning: m.Reasoning, ToolCallID: m.ToolCallID}
-		switch m.Role {
-		case "system", "developer":
-			if i > 0 {
-				return nil, bad(at+".role", "System message must be at the beginning.")
-			}
-		case "user":
-		case "assistant":
-			if msg.Calls, p = history(m, at); p != nil {
-				return nil, p
-			}
-			for _, c := range msg.Calls {
-				open = append(open, c.ID)
-			}
-		case "tool":
-			n := slices.Index(open, m.ToolCallID)
-			if n < 0 {
-				return nil, bad(at+".role", "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.")
-			}
-			open = slices.Delete(open, n, n+1)
-		default:
-			return nil, bad(at+".role", "Invalid value: '%s'. Supported values are: 'system', 'assistant', 'user', 'function', 'tool', and 'developer'.", m.Role)
-		}
-		out = append(out, msg)
+type inBlocks struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+type inBlock struct {
+	Type      string          `json:"type"`
+	Text      *string         `json:"text"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Input     json.RawMessage `json:"input"`
+	ToolUseID string          `json:"tool_use_id"`
+	Content   json.RawMessage `json:"content"`
+	Thinking  *string         `json:"thinking"`
+	Signature *string         `json:"signature"`
+	Data      string          `json:"data"`
+	Cache     *inCache        `json:"cache_control"`
+	Source    *struct {
+		Type  string `json:"type"`
+		Media string `json:"media_type"`
+		Data  string `json:"data"`
+		URL   string `json:"url"`
+	} `json:"source"`
+}
+
+type inCache struct {
+	Type string `json:"type"`
+	TTL  string `json:"ttl"`
+}
+
+type inAnthropicTool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"input_schema"`
+	Cache       *inCache        `json:"cache_control"`
+}
+
+type inThinking struct {
+	Type   string `json:"type"`
+	Budget *int   `json:"budget_tokens"`
+}
+
+type inAnthropic struct {
+	Model       string            `json:"model"`
+	Max         *int              `json:"max_tokens"`
+	Stream      bool              `json:"stream"`
+	System      json.RawMessage   `json:"system"`
+	Messages    []inBlocks        `json:"messages"`
+	Tools       []inAnthropicTool `json:"tools"`
+	Thinking    *inThinking       `json:"thinking"`
+	Temperature *float64          `json:"temperature"`
+	Output      struct {
+		Effort string `json:"effort"`
+	} `json:"output_config"`
+	Choice *struct {
+		Type string `json:"type"`
+		Name string `json:"name"`
+	} `json:"tool_choice"`
+}
+
+// parse implements [dialect].
+func (c anthropic) parse(body []byte, h http.Header, known sealed) (Request, *problem) {
+	if h.Get("Anthropic-Version") == "" {
+		return Request{}, bad("", "anthropic-version: header is required")
 	}
-	if len(open) > 0 {
-		return nil, unanswered(fmt.Sprintf("messages[%d]", len(in)), open)
+	if _, p := object(body, messagesFields(), "%s: Extra inputs are not permitted"); p != nil {
+		return Request{}, p
+	}
+	var in inAnthropic
+	if err := json.Unmarshal(body, &in); err != nil {
+		return Request{}, bad("", "Input should be valid: %v", err)
+	}
+	switch {
+	case in.Model == "":
+		return Request{}, bad("", "model: Field required")
+	case in.Max == nil:
+		return Request{}, bad("", "max_tokens: Field required")
+	case *in.Max < 1:
+		return Request{}, bad("", "max_tokens: Input should be greater than or equal to 1")
+	case len(in.Messages) == 0:
+		return Request{}, bad("", "messages: at least one message is required")
+	case !slices.Contains([]string{"", "low", "medium", "high", "xhigh", "max"}, in.Output.Effort):
+		return Request{}, bad("", "output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
+	}
+	if p := in.checkThinking(); p != nil {
+		return Request{}, p
+	}
+	out := Request{Path: c.path(), Model: in.Model, Stream: in.Stream, IncludeUsage: true, Bytes: len(body)}
+	var p *problem
+	if out.Tools, p = in.tools(); p != nil {
+		return Request{}, p
+	}
+	if out.ToolChoice, p = in.choice(out.Tools); p != nil {
+		return Request{}, p
+	}
+	r := &blockReader{known: known, model: in.Model, thinks: in.Thinking == nil || in.Thinking.Type != "disabled", tools: len(in.Tools) > 0}
+	for _, t := range in.Tools {
+		if p := r.mark(t.Cache, "tools"); p != nil {
+			return Request{}, p
+		}
+	}
+	if p := r.system(in.System); p != nil {
+		return Request{}, p
+	}
+	if p := r.messages(in.Messages); p != nil {
+		return Request{}, p
+	}
+	out.Messages = r.out
+	return out, nil
+}
+
+func (in *inAnthropic) checkThinking() *problem {
+	t := in.Thinking
+	if t == nil || t.Type == "disabled" {
+		return nil
+	}
+	switch {
+	case t.Type != "enabled" && t.Type != "adaptive":
+		return bad("", "thinking: Input tag '%s' found using 'type' does not match any of the expected tags: 'adaptive', 'disabled', 'enabled'", t.Type)
+	case t.Type == "enabled" && t.Budget == nil:
+		return bad("", "thinking.enabled.budget_tokens: Field required")
+	case t.Type == "enabled" && *t.Budget < 1024:
+		return bad("", "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024")
+	case t.Type == "enabled" && *t.Budget >= *in.Max:
+		return bad("", "`max_tokens` must be greater than `thinking.budget_tokens`.")
+	case in.Temperature != nil && *in.Temperature != 1:
+		return bad("", "`temperature` may only be set to 1 when thinking is enabled.")
+	case in.Choice != nil && (in.Choice.Type == "any" || in.Choice.Type == "tool"):
+		return bad("", "Thinking may not be enabled when tool_choice forces tool use.")
+	}
+	return nil
+}
+
+func (in *inAnthropic) tools() ([]Tool, *problem) {
+	var out []Tool
+	for i, t := range in.Tools {
+		at := fmt.Sprintf("tools.%d.custom", i)
+		switch {
+		case !goodName(t.Name):
+			return nil, bad("", "%s.name: String should match pattern '%s'", at, namePattern)
+		case len(t.Schema) == 0:
+			return nil, bad("", "%s.input_schema: Field required", at)
+		case slices.ContainsFunc(out, func(o Tool) bool { return o.Name == t.Name }):
+			return nil, bad("", "tools: Tool names must be unique.")
+		}
+		if why := checkSchema(t.Schema); why != "" {
+			return nil, bad("", "%s.input_schema: %s", at, why)
+		}
+		out = append(out, Tool{t.Name, t.Description, t.Schema})
 	}
 	return out, nil
 }
 
-func unanswered(at string, open []string) *problem {
-	return bad(at+".role", "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: %s", strings.Join(open, ", "))
+func (in *inAnthropic) choice(offered []Tool) (string, *problem) {
+	c := in.Choice
+	if c == nil {
+		return "", nil
+	}
+	if len(offered) == 0 {
+		return "", bad("", "tool_choice: may only be specified while providing tools.")
+	}
+	switch c.Type {
+	case "auto", "none":
+		return c.Type, nil
+	case "any":
+		return "required", nil
+	case "tool":
+		if slices.ContainsFunc(offered, func(t Tool) bool { return t.Name == c.Name }) {
+			return c.Name, nil
+		}
+		return "", bad("", "tool_choice: Tool '%s' not found in provided tools", c.Name)
+	}
+	return "", bad("", "tool_choice: Input tag '%s' found using 'type' does not match any of the expected tags: 'auto', 'any', 'tool', 'none'", c.Type)
 }
 
-// content gives the text of a message, which must not be empty but beside calls.
-func content(m inMessage, at string) (string, *problem) {
-	raw := string(m.Content)
-	if raw == "" || raw == "null" {
-		if m.Role == "assistant" && len(m.Calls) > 0 {
-			return "", nil
-		}
-		return "", bad(at+".content", "Invalid value for 'content': expected a string, got null.")
+// blockReader checks the history.
+type blockReader struct {
+	known         sealed
+	model         string
+	thinks, tools bool
+
+	out   []Message
+	marks int
+	ids   []string // of all calls
+	open  []string // calls of the message before
+}
+
+// mark checks a cache mark.
+func (r *blockReader) mark(c *inCache, at string) *problem {
+	if c == nil {
+		return nil
 	}
+	if c.Type != "ephemeral" || c.TTL != "" && c.TTL != "5m" && c.TTL != "1h" {
+		return bad("", "%s.cache_control: Input should be of type 'ephemeral'", at)
+	}
+	if r.marks++; r.marks > 4 {
+		return bad("", "A maximum of 4 blocks with cache_control may be provided. Found %d.", r.marks)
+	}
+	return nil
+}
+
+func (r *blockReader) system(raw json.RawMessage) *problem {
+	if len(raw) == 0 {
+		return nil
+	}
+	blocks, p := blocksOf(raw, "system")
+	if p != nil {
+		return p
+	}
+	text := ""
+	for i, b := range blocks {
+		at := fmt.Sprintf("system.%d", i)
+		if b.Type != "text" {
+			return bad("", "%s: Input tag '%s' found using 'type' does not match any of the expected tags: 'text'", at, b.Type)
+		}
+		if p := r.text(b, "system"); p != nil {
+			return p
+		}
+		if p := r.mark(b.Cache, at); p != nil {
+			return p
+		}
+		text += *b.Text
+	}
+	r.out = append(r.out, Message{Role: "system", Content: text})
+	return nil
+}
+
+// blocksOf gives content as blocks.
+func blocksOf(raw json.RawMessage, at string) ([]inBlock, *problem) {
 	var text string
-	if err := json.Unmarshal(m.Content, &text); err != nil {
-		var parts []struct {
-			Type string `json:"type"`
-			Text string `json:"text"`
-		}
-		if err := json.Unmarshal(m.Content, &parts); err != nil || m.Role != "user" {
-			return "", bad(at+".content", "Invalid type for '%s.content': expected a string.", at)
-		}
-		for _, p := range parts {
-			if p.Type != "text" || p.Text == "" {
-				return "", bad(at+".content", "Invalid content part: expected a text that is not empty.")
-			}
-			text += p.Text
-		}
+	if json.Unmarshal(raw, &text) == nil {
+		return []inBlock{{Type: "text", Text: &text}}, nil
 	}
-	if strings.TrimSpace(text) == "" && (m.Role != "assistant" || len(m.Calls) == 0) {
-		return "", bad(at+".content", "%s: text content is empty, messages must have non-empty content.", at)
-	}
-	if strings.ContainsRune(text, 0) {
-		return "", bad(at+".content", "Invalid '%s.content': \\u0000 cannot be converted to text.", at)
-	}
-	return text, nil
-}
-
-// history checks the calls of an assistant message.
-func history(m inMessage, at string) ([]Call, *problem) {
-	if m.Calls != nil && len(m.Calls) == 0 {
-		return nil, bad(at+".tool_calls", "Invalid '%s.tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.", at)
-	}
-	var out []Call
-	for i, c := range m.Calls {
-		at := fmt.Sprintf("%s.tool_calls[%d]", at, i)
-		var args map[string]json.RawMessage
-		switch {
-		case c.Type != "function":
-			return nil, bad(at+".type", "Invalid value: '%s'. Supported values are: 'function' and 'custom'.", c.Type)
-		case c.ID == "":
-			return nil, bad(at+".id", "Missing required parameter: '%s.id'.", at)
-		case len(c.ID) > 40:
-			return nil, &problem{
-				status: 400, param: at + ".id", code: "string_above_max_length",
-				message: fmt.Sprintf("Invalid '%s.id': string too long. Expected a string with maximum length 40, but got a string with length %d instead.", at, len(c.ID)),
-			}
-		case slices.ContainsFunc(out, func(o Call) bool { return o.ID == c.ID }):
-			return nil, bad(at+".id", "Duplicate value for 'tool_call_id' of '%s'", c.ID)
-		case !goodName(c.Function.Name):
-			return nil, bad(at+".function.name", "Invalid '%s.function.name': string does not match pattern. Expected a string that matches the pattern '%s'.", at, namePattern)
-		case json.Unmarshal([]byte(c.Function.Args), &args) != nil || args == nil:
-			return nil, bad(at+".function.arguments", "Invalid '%s.function.arguments': function.arguments must be in JSON format.", at)
-		}
-		out = append(out, Call{c.ID, c.Function.Name, c.Function.Args})
+	var out []inBlock
+	if err := json.Unmarshal(raw, &out); err != nil {
+		return nil, bad("", "%s: Input should be a valid list: %v", at, err)
 	}
 	return out, nil
 }
 
-// alternate checks that people and model take turns after the system message, beginning with a person. Calls and their
-// results do not count. The rule and its words are those of Mistral's chat templates.
-func alternate(in []Message) *problem {
-	want := "user"
-	for i, m := range in {
-		switch {
-		case m.Role != "user" && m.Role != "assistant" || len(m.Calls) > 0:
-			continue
-		case m.Role != want:
-			return bad(fmt.Sprintf("messages[%d].role", i), "After the optional system message, conversation roles must alternate user and assistant roles except for tool calls and results.")
-		case want == "user":
-			want = "assistant"
-		default:
-			want = "user"
-		}
+// text checks a text block.
+func (r *blockReader) text(b inBlock, at string) *problem {
+	switch {
+	case b.Text == nil:
+		return bad("", "%s.text.text: Field required", at)
+	case *b.Text == "":
+		return bad("", "%s: text content blocks must be non-empty", at)
+	case strings.TrimSpace(*b.Text) == "":
+		return bad("", "%s: text content blocks must contain non-whitespace text", at)
 	}
 	return nil
 }

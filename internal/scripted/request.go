@@ -5,13 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
-// Request is a valid chat request.
+// Request is a valid request for an answer, in the form that all protocols have in common: results of tools are messages of
+// their own, and the system text is the first message.
 type Request struct {
+	Path         string // that it was sent to
 	Model        string
 	Stream       bool
 	IncludeUsage bool
@@ -24,7 +27,7 @@ type Request struct {
 // Message is one message of a request. Content that came in parts is joined.
 type Message struct {
 	Role, Content string
-	Reasoning     *string // reasoning_content; nil: the field did not come
+	Reasoning     *string // nil: the field did not come
 	ToolCallID    string
 	Calls         []Call
 }
@@ -44,28 +47,6 @@ type problem struct {
 	kind, param, code, message string
 }
 
-func (p *problem) body() []byte {
-	null := func(s string) *string {
-		if s == "" {
-			return nil
-		}
-		return &s
-	}
-	kind := p.kind
-	if kind == "" {
-		kind = "invalid_request_error"
-	}
-	type body struct {
-		Message string  `json:"message"`
-		Type    string  `json:"type"`
-		Param   *string `json:"param"`
-		Code    *string `json:"code"`
-	}
-	return encode(struct {
-		Error body `json:"error"`
-	}{body{p.message, kind, null(p.param), null(p.code)}})
-}
-
 func bad(param, format string, args ...any) *problem {
 	return &problem{status: 400, param: param, message: fmt.Sprintf(format, args...)}
 }
@@ -81,20 +62,11 @@ func fields() []string {
 	}
 }
 
-// parse decodes and checks a body.
-func parse(body []byte) (Request, *problem) {
-	if !utf8.Valid(body) {
-		return Request{}, bad("", "We could not parse the JSON body of your request. The body is not valid UTF-8.")
-	}
-	var top map[string]json.RawMessage
-	if err := json.Unmarshal(body, &top); err != nil || top == nil {
-		return Request{}, bad("", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)")
-	}
-	known := fields()
-	for _, k := range slices.Sorted(maps.Keys(top)) {
-		if !slices.Contains(known, k) {
-			return Request{}, bad("", "Unrecognized request argument supplied: %s", k)
-		}
+// parse implements [dialect].
+func (c chat) parse(body []byte, _ http.Header, _ sealed) (Request, *problem) {
+	top, p := object(body, fields(), "Unrecognized request argument supplied: %s")
+	if p != nil {
+		return Request{}, p
 	}
 	var in struct {
 		Model         string `json:"model"`
@@ -121,17 +93,33 @@ func parse(body []byte) (Request, *problem) {
 	case in.MaxTokens != nil && *in.MaxTokens < 1, in.MaxComplete != nil && *in.MaxComplete < 1:
 		return Request{}, bad("max_tokens", "Invalid 'max_tokens': integer below minimum value. Expected a value >= 1.")
 	}
-	out := Request{Model: in.Model, Stream: in.Stream, Bytes: len(body)}
+	out := Request{Path: c.path(), Model: in.Model, Stream: in.Stream, Bytes: len(body)}
 	out.IncludeUsage = in.StreamOptions != nil && in.StreamOptions.IncludeUsage
-	var p *problem
 	if out.Tools, p = tools(in.Tools, top["tools"] != nil); p != nil {
 		return Request{}, p
 	}
 	if out.ToolChoice, p = choiceOf(in.ToolChoice, out.Tools); p != nil {
 		return Request{}, p
 	}
-	out.Messages, p = messages(in.Messages)
+	out.Messages, p = chatHistory(in.Messages)
 	return out, p
+}
+
+// object takes a body apart and refuses members that are not known.
+func object(body []byte, known []string, unknown string) (map[string]json.RawMessage, *problem) {
+	if !utf8.Valid(body) {
+		return nil, bad("", "We could not parse the JSON body of your request. The body is not valid UTF-8.")
+	}
+	var top map[string]json.RawMessage
+	if err := json.Unmarshal(body, &top); err != nil || top == nil {
+		return nil, bad("", "We could not parse the JSON body of your request. (HINT: This likely means you aren't using your HTTP library correctly. The OpenAI API expects a JSON payload, but what was sent was not valid JSON.)")
+	}
+	for _, k := range slices.Sorted(maps.Keys(top)) {
+		if !slices.Contains(known, k) {
+			return nil, bad("", unknown, k)
+		}
+	}
+	return top, nil
 }
 
 // namePattern is what names of tools must be.
@@ -145,12 +133,14 @@ func goodName(s string) bool {
 }
 
 type inTool struct {
-	Type     string `json:"type"`
-	Function *struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	} `json:"function"`
+	Type     string      `json:"type"`
+	Function *inFunction `json:"function"`
+}
+
+type inFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description"`
+	Parameters  json.RawMessage `json:"parameters"`
 }
 
 func tools(in []inTool, given bool) ([]Tool, *problem) {

@@ -18,6 +18,24 @@ type schema struct {
 	OneOf      []schema          `json:"oneOf"`
 	AllOf      []schema          `json:"allOf"`
 	Not        *schema           `json:"not"`
+	Additional json.RawMessage   `json:"additionalProperties"`
+}
+
+// checkStrictSchema says what is wrong with parameters that the model must keep to by the letter, "" if nothing is.
+func checkStrictSchema(raw json.RawMessage) string {
+	var s schema
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return fmt.Sprintf("it is not a JSON Schema: %v", err)
+	}
+	if string(s.Additional) != "false" {
+		return "In context=(), 'additionalProperties' is required to be supplied and to be false."
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if !slices.Contains(s.Required, name) {
+			return fmt.Sprintf("In context=(), 'required' is required to be supplied and to be an array including every key in properties. Missing '%s'.", name)
+		}
+	}
+	return ""
 }
 
 // checkSchema says what is wrong with the parameters of a function, "" if nothing is.

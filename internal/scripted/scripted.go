@@ -1,8 +1,10 @@
 // Package scripted is a model server that follows a script: the other side of the wire for tests and for the demo.
 //
 // Write a [Script], make a [Server] of it with [New], and use it as an [http.Handler] or call [Server.Start]. It speaks
-// POST /v1/chat/completions, streaming and not, and GET /v1/models, and it is as strict as the real services: a request
-// that one of them would refuse gets status 400 with the words of OpenAI's API, and takes no reply from the script.
+// OpenAI's Chat Completions (POST /v1/chat/completions) and Responses (/v1/responses) and Anthropic's Messages
+// (/v1/messages), streaming and not, and GET /v1/models. One script serves all of them. It is as strict as the real
+// services: a request that one of them would refuse gets status 400 with the words of that vendor, and takes no reply from
+// the script. What a reply has signed or sealed must come back as it was, as far as the vendor insists on it.
 // [Server.Log] gives every exchange as bytes.
 //
 // It has no opinion and no model: the same requests give the same replies, byte for byte. It shares no code with the
@@ -11,7 +13,6 @@ package scripted
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -36,10 +37,19 @@ type Script struct {
 // Reply is one answer. The zero value is an empty text that stopped.
 type Reply struct {
 	Text, Reasoning string
-	Calls           []Call
-	Finish          string // default: tool_calls if there are Calls, else stop
-	Usage           *Usage // default: a quarter of the bytes of request and answer
+	// Seal is what must come back beside the reasoning: the signature of Messages, the encrypted content of Responses. Chat
+	// Completions has none. Default: made up for each reply that has Reasoning.
+	Seal    string
+	Phase   string // of Responses: commentary or final_answer
+	Refusal bool   // Text says why the model refuses
+	Calls   []Call
+	// Finish is in the words of Chat Completions, which are put into those of the protocol as far as it has one for them.
+	// Default: tool_calls if there are Calls, refusal for a Refusal in Messages, else stop.
+	Finish string
+	Usage  *Usage // default: a quarter of the bytes of request and answer
 
+	// Fault makes the answer an error in the vendor's form.
+	Fault *Fault
 	// Status and Body make the answer raw: Body is sent as it is. A Body without a Status has status 200.
 	Status int
 	Body   string
@@ -54,8 +64,15 @@ type Reply struct {
 // Call is a tool call. An empty ID is filled in: call_1 and so on, counted by the server.
 type Call struct{ ID, Name, Args string }
 
-// Usage is in tokens. Prompt includes Cached.
-type Usage struct{ Prompt, Cached, Completion int }
+// Usage is in tokens. Prompt includes Cached and Written, Completion includes Reasoning.
+type Usage struct{ Prompt, Cached, Written, Completion, Reasoning int }
+
+// Fault is an error. One without a Status comes inside an answer of status 200: in a stream after text and reasoning, in
+// place of the end, and else as the whole document.
+type Fault struct {
+	Status              int
+	Kind, Code, Message string // Kind: the vendor's type; default: what fits the status
+}
 
 // Exchange is one request and its answer as they were on the wire, without the header of the answer's transfer coding.
 type Exchange struct {
@@ -70,13 +87,14 @@ type Exchange struct {
 type Server struct {
 	script Script
 
-	mu    sync.Mutex // guards what follows, and calls of Next
-	next  int        // into script.Replies
-	calls int        // ids given out
-	chats int        // ids of completions given out
-	log   []*Exchange
-	http  *http.Server
-	done  chan struct{}
+	mu     sync.Mutex // guards what follows, and calls of Next
+	next   int        // into script.Replies
+	calls  int        // ids given out
+	chats  int        // ids of answers given out
+	sealed sealed
+	log    []*Exchange
+	http   *http.Server
+	done   chan struct{}
 }
 
 // New makes a server that is ready to be used as a handler.
@@ -141,53 +159,65 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.log = append(s.log, x)
 	s.mu.Unlock()
 	out := &writer{s: s, x: x, w: w, ctx: r.Context()}
+	d := dialectOf(r)
 	if err != nil {
-		out.fail(&problem{status: 413, message: "The request body is too large or was cut"})
+		out.fail(d, &problem{status: 413, message: "The request body is too large or was cut"})
 		return
 	}
-	if s.script.Key != "" && r.Header.Get("Authorization") != "Bearer "+s.script.Key {
-		out.fail(&problem{status: 401, code: "invalid_api_key", message: "Incorrect API key provided"})
+	if s.script.Key != "" && !d.authorized(r.Header, s.script.Key) {
+		out.fail(d, &problem{status: 401, code: "invalid_api_key", message: "Incorrect API key provided"})
 		return
 	}
 	switch r.Method + " " + r.URL.Path {
-	case "POST /v1/chat/completions":
-		s.chat(out, body)
+	case "POST " + d.path():
+		s.serve(d, out, body, r.Header)
 	case "GET /v1/models":
-		out.json(200, modelList(s.script.Models))
+		out.json(200, d.models(s.script.Models))
 	default:
-		out.fail(&problem{status: 404, message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)})
+		out.fail(d, &problem{status: 404, message: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path)})
 	}
 }
 
-func (s *Server) chat(out *writer, body []byte) {
-	req, p := parse(body)
+func (s *Server) serve(d dialect, out *writer, body []byte, header http.Header) {
+	s.mu.Lock()
+	known := s.sealed.clone()
+	s.mu.Unlock()
+	req, p := d.parse(body, header, known)
 	if p == nil && s.script.Alternate {
 		p = alternate(req.Messages)
 	}
 	if p != nil {
-		out.fail(p)
+		out.fail(d, p)
 		return
 	}
-	reply, id, ok := s.choose(req)
+	reply, id, ok := s.choose(d, req)
 	if !ok {
-		out.fail(&problem{status: 500, kind: "server_error", code: "script_used_up", message: "script is used up"})
+		out.fail(d, &problem{status: 500, code: "script_used_up", message: "script is used up"})
 		return
 	}
 	for k, v := range reply.Header {
 		out.w.Header()[http.CanonicalHeaderKey(k)] = v
 	}
+	fault := reply.Fault
 	switch {
 	case reply.Status != 0 || reply.Body != "":
 		out.raw(reply)
+	case fault != nil && (fault.Status != 0 || !req.Stream):
+		p := &problem{status: fault.Status, kind: fault.Kind, code: fault.Code, message: fault.Message}
+		if p.status == 0 {
+			out.json(200, d.refusal(p))
+			return
+		}
+		out.fail(d, p)
 	case req.Stream:
-		out.stream(chunks(reply, req, id), reply)
+		out.stream(d.events(reply, req, id), reply)
 	default:
-		out.whole(completion(reply, req, id), reply)
+		out.whole(d.whole(reply, req, id), reply)
 	}
 }
 
 // choose takes the next reply and completes it.
-func (s *Server) choose(req Request) (Reply, string, bool) {
+func (s *Server) choose(d dialect, req Request) (Reply, string, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var r Reply
@@ -208,16 +238,22 @@ func (s *Server) choose(req Request) (Reply, string, bool) {
 			r.Calls[i].ID = fmt.Sprintf("call_%d", s.calls)
 		}
 	}
-	if r.Finish == "" {
+	switch {
+	case r.Finish != "":
+	case len(r.Calls) > 0:
+		r.Finish = "tool_calls"
+	default:
 		r.Finish = "stop"
-		if len(r.Calls) > 0 {
-			r.Finish = "tool_calls"
-		}
 	}
 	if r.Usage == nil {
 		r.Usage = &Usage{Prompt: req.Bytes/4 + 1, Completion: size(r)/4 + 1}
 	}
-	return r, fmt.Sprintf("chatcmpl-scripted-%d", s.chats), true
+	id := fmt.Sprintf("%s%d", d.prefix(), s.chats)
+	if r.Reasoning != "" && r.Seal == "" {
+		r.Seal = "c2VhbCBvZiA" + id // it looks like what vendors send, and nothing can be read from it
+	}
+	s.sealed.add(req.Model, id, r)
+	return r, id, true
 }
 
 func size(r Reply) int {
@@ -226,102 +262,4 @@ func size(r Reply) int {
 		n += len(c.Name) + len(c.Args)
 	}
 	return n
-}
-
-// writer sends an answer and logs it.
-type writer struct {
-	s   *Server
-	x   *Exchange
-	w   http.ResponseWriter
-	ctx context.Context
-}
-
-func (o *writer) head(status int, contentType string) {
-	if o.w.Header().Get("Content-Type") == "" {
-		o.w.Header().Set("Content-Type", contentType)
-	}
-	o.s.mu.Lock()
-	o.x.Status = status
-	o.s.mu.Unlock()
-	o.w.WriteHeader(status)
-}
-
-// send writes and flushes. It logs first: what the client has read is then always in the log.
-func (o *writer) send(b []byte) {
-	o.s.mu.Lock()
-	o.x.Response = append(o.x.Response, b...)
-	o.s.mu.Unlock()
-	o.w.Write(b)
-	http.NewResponseController(o.w).Flush()
-}
-
-func (o *writer) json(status int, body []byte) {
-	o.head(status, "application/json")
-	o.send(body)
-}
-
-func (o *writer) fail(p *problem) { o.json(p.status, p.body()) }
-
-func (o *writer) raw(r Reply) {
-	status := r.Status
-	if status == 0 {
-		status = 200
-	}
-	contentType := "application/json"
-	if bytes.HasPrefix([]byte(r.Body), []byte("data:")) {
-		contentType = "text/event-stream"
-	}
-	o.head(status, contentType)
-	o.halves([]byte(r.Body), r)
-}
-
-// whole sends an answer that is not a stream.
-func (o *writer) whole(body []byte, r Reply) {
-	if r.Cut > 0 {
-		o.w.Header().Set("Content-Length", fmt.Sprint(len(body)))
-	}
-	o.head(200, "application/json")
-	o.halves(body, r)
-}
-
-func (o *writer) halves(body []byte, r Reply) {
-	half := len(body) / 2
-	if r.Cut > 0 || r.Hold != nil {
-		o.send(body[:half])
-		o.wait(r)
-		body = body[half:]
-	}
-	o.send(body)
-}
-
-// stream sends events, then the end mark.
-func (o *writer) stream(events [][]byte, r Reply) {
-	o.w.Header().Set("Cache-Control", "no-cache")
-	o.head(200, "text/event-stream")
-	for i, e := range events {
-		if r.Cut > 0 && i == r.Cut {
-			o.wait(r)
-		}
-		if r.Cut == 0 && r.Hold != nil && i == len(events)/2 {
-			o.wait(r)
-		}
-		o.send(e)
-	}
-	if r.Cut > 0 && r.Cut >= len(events) {
-		o.wait(r)
-	}
-}
-
-// wait holds the answer as its reply says, and drops the connection if that says so.
-func (o *writer) wait(r Reply) {
-	if r.Hold != nil {
-		select {
-		case <-r.Hold:
-		case <-o.ctx.Done():
-			panic(http.ErrAbortHandler)
-		}
-	}
-	if r.Cut > 0 {
-		panic(http.ErrAbortHandler) // the way to break a connection that net/http documents
-	}
 }

@@ -32,6 +32,7 @@ type (
 	message struct {
 		Role      string       `json:"role,omitempty"`
 		Content   *string      `json:"content,omitempty"`
+		Refusal   *string      `json:"refusal,omitempty"`
 		Reasoning string       `json:"reasoning_content,omitempty"`
 		Calls     []answerCall `json:"tool_calls,omitempty"`
 	}
@@ -50,9 +51,14 @@ type (
 		Completion int           `json:"completion_tokens"`
 		Total      int           `json:"total_tokens"`
 		Details    answerDetails `json:"prompt_tokens_details"`
+		Output     *outputDetail `json:"completion_tokens_details,omitempty"`
 	}
 	answerDetails struct {
-		Cached int `json:"cached_tokens"`
+		Cached  int `json:"cached_tokens"`
+		Written int `json:"cache_write_tokens,omitempty"`
+	}
+	outputDetail struct {
+		Reasoning int `json:"reasoning_tokens"`
 	}
 )
 
@@ -67,13 +73,20 @@ func encode(v any) []byte {
 }
 
 func cost(u *Usage) *answerCost {
-	return &answerCost{u.Prompt, u.Completion, u.Prompt + u.Completion, answerDetails{u.Cached}}
+	out := &answerCost{u.Prompt, u.Completion, u.Prompt + u.Completion, answerDetails{u.Cached, u.Written}, nil}
+	if u.Reasoning > 0 {
+		out.Output = &outputDetail{u.Reasoning}
+	}
+	return out
 }
 
-// completion is the answer to a request that does not stream.
-func completion(r Reply, req Request, id string) []byte {
+// whole implements [dialect].
+func (chat) whole(r Reply, req Request, id string) []byte {
 	m := message{Role: "assistant", Reasoning: r.Reasoning}
-	if r.Text != "" || len(r.Calls) == 0 {
+	switch {
+	case r.Refusal:
+		m.Refusal = &r.Text
+	case r.Text != "" || len(r.Calls) == 0:
 		m.Content = &r.Text
 	}
 	for _, c := range r.Calls {
@@ -85,8 +98,8 @@ func completion(r Reply, req Request, id string) []byte {
 	})
 }
 
-// chunks is the answer to a request that streams: events, the last one being the end mark.
-func chunks(r Reply, req Request, id string) [][]byte {
+// events implements [dialect]. The last one is the end mark.
+func (c chat) events(r Reply, req Request, id string) [][]byte {
 	var out [][]byte
 	add := func(choices []choice, u *answerCost) {
 		data := encode(answer{ID: id, Object: "chat.completion.chunk", Created: created, Model: req.Model, Choices: choices, Usage: u})
@@ -99,7 +112,15 @@ func chunks(r Reply, req Request, id string) [][]byte {
 		delta(message{Reasoning: p})
 	}
 	for _, p := range pieces(r.Text) {
+		if r.Refusal {
+			delta(message{Refusal: &p})
+			continue
+		}
 		delta(message{Content: &p})
+	}
+	if r.Fault != nil {
+		p := &problem{kind: r.Fault.Kind, code: r.Fault.Code, message: r.Fault.Message}
+		return append(out, []byte("data: "+string(c.refusal(p))+"\n\n"))
 	}
 	for i, c := range r.Calls {
 		delta(message{Calls: []answerCall{{Index: &i, ID: c.ID, Type: "function", Function: answerFunction{Name: c.Name}}}})
@@ -128,8 +149,8 @@ func pieces(s string) []string {
 	return out
 }
 
-// modelList is the answer to GET /v1/models.
-func modelList(names []string) []byte {
+// models implements [dialect].
+func (openAI) models(names []string) []byte {
 	type model struct {
 		ID      string `json:"id"`
 		Object  string `json:"object"`
