@@ -50,14 +50,14 @@ func transport(c *config.Config) (wire.Transport, *config.Error) {
 // profileOf is how the endpoint differs from its protocol: what is known of it, and over that what the person's file says.
 func profileOf(c *config.Config, model string) (provider.Profile, *config.Error) {
 	p := provider.ProfileFor(c.Protocol.Value, c.Provider, c.BaseURL.Value, model)
-	if c.Profile.Value == "" {
+	if c.Quirks.Value == "" {
 		return p, nil
 	}
-	d := json.NewDecoder(bytes.NewReader([]byte(c.Profile.Value)))
+	d := json.NewDecoder(bytes.NewReader([]byte(c.Quirks.Value)))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
 		text := strings.TrimPrefix(err.Error(), "json: ")
-		return p, (&config.Error{Code: "config.profile", Args: []any{c.Profile.Key, text}}).In(c.Profile.Source)
+		return p, (&config.Error{Code: "config.quirks", Args: []any{c.Quirks.Key, text}}).In(c.Quirks.Source)
 	}
 	return p, nil
 }

@@ -105,7 +105,7 @@ type Config struct {
 	CAFile         Setting   // "": none
 	HTTP1          bool      // HTTP/2 is not spoken
 	Headers        []Setting // of the provider's entry, for its own endpoint; Key ends in the field's name
-	Profile        Setting   // of the provider's entry, a JSON object
+	Quirks         Setting   // of the provider's entry, a JSON object
 	Ephemeral      bool
 	Output         string
 	Input          string

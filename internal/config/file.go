@@ -63,7 +63,7 @@ type Entry struct {
 	APIKey     Setting
 	KeyCommand Setting
 	Headers    []Setting          // sent with each request; Key ends in the field's name
-	Profile    Setting            // what the server does differently, a JSON object
+	Quirks     Setting            // what the server does differently, a JSON object
 	Disabled   bool               // it is not to be used
 	other      map[string]Setting // of the keys of [entryOverrides]
 }
@@ -384,13 +384,13 @@ func entryOverrides() []string {
 // Keys that entries of providers alone have.
 const (
 	headers = "headers"
-	profile = "profile"
+	quirks  = "quirks"
 	enabled = "enabled"
 )
 
 // entryKeys are all that an entry of providers has.
 func entryKeys() []string {
-	return slices.Concat([]string{BaseURL, Protocol, Model, APIKey, APIKeyCommand, headers, profile, enabled}, entryOverrides())
+	return slices.Concat([]string{BaseURL, Protocol, Model, APIKey, APIKeyCommand, headers, quirks, enabled}, entryOverrides())
 }
 
 func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
@@ -408,8 +408,8 @@ func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 			p.fail(m.Name.StartOffset, "config.file.entry_key", field, strings.Join(entryKeys(), ", "))
 		case field == headers:
 			e.Headers = p.headers(full, m.Value, layer)
-		case field == profile:
-			e.Profile = p.object(full, m.Value, layer)
+		case field == quirks:
+			e.Quirks = p.object(full, m.Value, layer)
 		case field == enabled:
 			on, ok := p.scalar(m.Value, Key{Kind: Bool})
 			if !ok {

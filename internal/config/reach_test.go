@@ -21,7 +21,7 @@ func TestEntryOverrides(t *testing.T) {
 		"thinking": true, "effort": "low", "retries": 1, "request_timeout": "1m",
 		"providers": {"here": {"base_url": "http://127.0.0.1:9/v1", "model": "m", "effort": "high", "retries": 5, "idle_timeout": "7m",
 			"proxy": "socks5://u:p@127.0.0.1:1080", "ca_file": "ca.pem", "http1": true, "protocol": "anthropic-messages",
-			"headers": {"X-Team": "${TEAM}", "authorization": "Bearer abc"}, "profile": {"limit_field": "none", /* said */ "efforts": ["low"],}}}}`
+			"headers": {"X-Team": "${TEAM}", "authorization": "Bearer abc"}, "quirks": {"limit_field": "none", /* said */ "efforts": ["low"],}}}}`
 	c, err := resolve(file, m{"TEAM": "blue"}, m{config.Model: "here/m"})
 	if err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestEntryOverrides(t *testing.T) {
 	if got := strings.Join(headers, " "); got != "providers.here.headers.X-Team=blue providers.here.headers.Authorization=Bearer abc" {
 		t.Errorf("headers %q", got)
 	}
-	if got := c.Profile.Value; got != `{"limit_field":"none","efforts":["low"]}` {
+	if got := c.Quirks.Value; got != `{"limit_field":"none","efforts":["low"]}` {
 		t.Errorf("profile %s", got)
 	}
 	for _, s := range c.Settings {
@@ -53,8 +53,8 @@ func TestEntryOverrides(t *testing.T) {
 		t.Errorf("%q %q %v", c.Effort, c.Thinking, err)
 	}
 	c, err = resolve(file, m{"TEAM": "blue", "DEEPSEEK_API_KEY": "k"}, nil)
-	if err != nil || len(c.Headers) != 0 || c.Profile.Value != "" || c.Effort != "low" || c.Retries != 1 || c.Protocol.Value != "openai-chat" {
-		t.Errorf("another endpoint gets %+v %q %q %d, %v", c.Headers, c.Profile.Value, c.Effort, c.Retries, err)
+	if err != nil || len(c.Headers) != 0 || c.Quirks.Value != "" || c.Effort != "low" || c.Retries != 1 || c.Protocol.Value != "openai-chat" {
+		t.Errorf("another endpoint gets %+v %q %q %d, %v", c.Headers, c.Quirks.Value, c.Effort, c.Retries, err)
 	}
 	// The entry's host under another scheme is another endpoint.
 	c, _ = resolve(file, m{"TEAM": "blue"}, m{config.BaseURL: "https://127.0.0.1:9/v1", config.Model: "m"})
@@ -101,7 +101,7 @@ func TestEntryErrors(t *testing.T) {
 		`"headers": {"X-A": "s3cret\n"}`:      "config.file.header_value",
 		`"headers": {"X-A": "${NOT_SET}"}`:    "config.file.variable",
 		`"headers": {"X-A": "1", "x-a": "2"}`: "config.file.twice",
-		`"profile": "x"`:                      "config.file.type",
+		`"quirks": "x"`:                       "config.file.type",
 		`"enabled": "no"`:                     "config.file.type",
 		`"enabled": false`:                    "config.disabled",
 		`"proxy": "ftp://u:s3cret@h"`:         "config.proxy",
@@ -142,7 +142,7 @@ func TestEntrySchema(t *testing.T) {
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"headers", "profile", "enabled", "proxy", "ca_file", "http1", "thinking", "effort", "idle_timeout"} {
+	for _, name := range []string{"headers", "quirks", "enabled", "proxy", "ca_file", "http1", "thinking", "effort", "idle_timeout"} {
 		if s.Properties.Providers.AdditionalProperties.Properties[name] == nil {
 			t.Errorf("no %s in the schema of entries", name)
 		}
