@@ -43,8 +43,10 @@ const (
 func TestOtherForms(t *testing.T) {
 	replies := []scripted.Reply{
 		{Text: "a", Reasoning: "r", Seal: "seal", Phase: "commentary", Calls: []scripted.Call{{ID: "c", Name: "f", Args: `{"x":1}`}}, Usage: &scripted.Usage{Prompt: 10, Cached: 4, Written: 2, Completion: 3, Reasoning: 1}},
-		{Text: "no", Refusal: true}, {Text: "cut", Finish: "length"},
-		{Fault: &scripted.Fault{Status: 429, Message: "wait"}}, {Fault: &scripted.Fault{Message: "broke"}},
+		{Text: "no", Refusal: true},
+		{Text: "cut", Finish: "length"},
+		{Fault: &scripted.Fault{Status: 429, Message: "wait"}},
+		{Fault: &scripted.Fault{Message: "broke"}},
 	}
 	for path, want := range map[string][]string{
 		"/responses": {
@@ -74,7 +76,7 @@ func TestOtherForms(t *testing.T) {
 			switch {
 			case i == 3: // an error of a status is no stream
 			case i == 4:
-				if !strings.Contains(got, "event: error\ndata: {") || strings.Contains(got, "completed\"") || strings.Contains(got, "message_stop") {
+				if !strings.Contains(got, "event: error\ndata: {") || strings.Contains(got, "response.completed") || strings.Contains(got, "message_stop") {
 					t.Errorf("%s: %s", path, got)
 				}
 			case path == "/responses":
