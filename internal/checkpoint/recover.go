@@ -83,6 +83,9 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 	}
 	closed.LeftOut = append(closed.LeftOut, told(lost)...)
 	closed.Call, closed.PutBack = taken.Call, recordedAll(back[:min(len(back), maxNoted)])
+	if len(back) > 0 {
+		closed.Aside = k.KeptAside(c.ID)
+	}
 	drafts := []event.Draft{{Subject: c.ID, Data: bounded(closed)}}
 	if undo != nil {
 		drafts = append(drafts, event.Draft{Subject: c.ID, Data: event.UndoCompleted{Targets: undo.Targets, Redo: undo.Redo, Interrupted: true}})

@@ -27,15 +27,19 @@ func (p *program) story(e trace.Event) string {
 		}
 		return p.say.Say("story.change", d.Op, d.Path)
 	case event.CheckpointClosed:
+		back := p.putBack(d)
+		for i := range back {
+			back[i] = "     " + back[i]
+		}
 		list := fileChanges(d)
-		if len(list) == 0 {
-			return ""
+		switch more := len(list) - 1 + d.More; {
+		case len(list) == 0:
+		case more == 0:
+			back = append(back, p.say.Say("story.change", list[0].Op, list[0].Path))
+		default:
+			back = append(back, p.say.Say("story.changes", list[0].Op, list[0].Path, more))
 		}
-		more := len(list) - 1 + d.More
-		if more == 0 {
-			return p.say.Say("story.change", list[0].Op, list[0].Path)
-		}
-		return p.say.Say("story.changes", list[0].Op, list[0].Path, more)
+		return strings.Join(back, "\n")
 	case event.UndoCompleted:
 		return p.say.Say("story.undo", d.Restored, d.Deleted, d.Left)
 	case event.CallFailed:
@@ -62,6 +66,23 @@ func (p *program) story(e trace.Event) string {
 		return p.say.Say("story.interrupted", d.Reason)
 	}
 	return ""
+}
+
+// putBack says what a confined command had changed that others run or obey, a line each for what is as before and what is not.
+func (p *program) putBack(d event.CheckpointClosed) (out []string) {
+	if len(d.PutBack) > 0 {
+		line := p.say.Say("undo.put_back", strings.Join(d.PutBack, ", "))
+		if d.Aside != "" {
+			line += p.say.Say("undo.put_back.aside", d.Aside)
+		}
+		out = append(out, line)
+	}
+	for _, u := range d.LeftOut {
+		if u.What == event.UncoveredPlanted {
+			out = append(out, p.say.Say("undo.not_put_back", strings.Join(u.Paths, ", ")))
+		}
+	}
+	return out
 }
 
 // indent keeps the lines of a text below its first one.

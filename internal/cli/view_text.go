@@ -291,6 +291,7 @@ func (v *textView) completed(id string, d event.ToolCompleted) {
 // interrupted says what was under way when an earlier run died.
 func (v *textView) interrupted(ctx context.Context, task string, d event.RunInterrupted) error {
 	titles := map[string]string{}
+	var after []string // what came of it since
 	for e, err := range v.record.Events(ctx, task) {
 		if err != nil {
 			return err
@@ -300,6 +301,10 @@ func (v *textView) interrupted(ctx context.Context, task string, d event.RunInte
 			titles[e.Subject] = v.p.toolTitle(p)
 		case event.CallStarted:
 			titles[e.Subject] = v.p.say.Say("run.open.call", p.Model)
+		case event.CheckpointClosed:
+			if slices.Contains(d.Open, p.Call) {
+				after = append(after, v.p.putBack(p)...)
+			}
 		}
 	}
 	if len(d.Open) == 0 {
@@ -313,6 +318,9 @@ func (v *textView) interrupted(ctx context.Context, task string, d event.RunInte
 			line = v.p.say.Say("run.open.ended", line)
 		}
 		v.note("  " + line)
+	}
+	for _, line := range after {
+		v.note(exposed(line))
 	}
 	v.note(v.p.say.Say("run.not_repeated"))
 	return nil

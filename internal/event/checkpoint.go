@@ -51,6 +51,7 @@ type CheckpointClosed struct {
 	More    int         `json:"more,omitempty"`     // changes that are not listed, only kept
 	LeftOut []Uncovered `json:"left_out,omitempty"` // of these changes: what can't be taken back
 	PutBack []string    `json:"put_back,omitempty"` // paths that a command in the sandbox had changed and must not: they are as before, some of them
+	Aside   string      `json:"aside,omitempty"`    // folder where what stood at these is kept
 }
 
 // Change is one path that changed. Hashes are SHA-256 in hexadecimal, of contents and of the targets of links; empty: none,

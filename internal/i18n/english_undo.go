@@ -70,6 +70,9 @@ func englishUndo() map[string]string {
 		"undo.lacks.git-objects.one": "Git's objects",
 		"undo.lacks.planted":         "%d paths that others run or obey, which could not be put back; look at them",
 		"undo.lacks.planted.one":     "1 path that others run or obey, which could not be put back; look at it",
+		"undo.put_back":              "the sandbox put back as it was, since others run or obey it later: %s",
+		"undo.put_back.aside":        "; what stood there is kept in %s",
+		"undo.not_put_back":          "this could not be put back as it was, though others run or obey it later: %s",
 		"undo.lacks.forgotten":       "%d files that were forgotten",
 		"undo.lacks.forgotten.one":   "1 file that was forgotten",
 

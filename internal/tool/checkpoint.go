@@ -114,6 +114,9 @@ func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 		return nil
 	}
 	closed.Call, closed.PutBack = j.call.ID, back[:min(len(back), maxNamed)]
+	if len(back) > 0 {
+		closed.Aside = b.Checkpoints.KeptAside(j.checkpoint)
+	}
 	if len(left) > 0 {
 		closed.LeftOut = append(closed.LeftOut, event.Uncovered{What: event.UncoveredPlanted, N: len(left), Paths: left[:min(len(left), maxNamed)]})
 	}
