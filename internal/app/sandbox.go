@@ -143,15 +143,27 @@ func gitParts(dir string) (out []string) {
 			return nil
 		case policy.Planted(path.Join(".git", filepath.ToSlash(rel))):
 			out = append(out, full)
-			fallthrough
-		case err != nil, slices.Contains([]string{"objects", "refs", "logs", "lfs"}, e.Name()):
-			if e != nil && e.IsDir() {
-				return filepath.SkipDir
+		case err != nil:
+		case e.IsDir() && e.Name() == "objects":
+			for _, name := range []string{"alternates", "http-alternates"} {
+				if from := filepath.Join(full, "info", name); exists(from) {
+					out = append(out, from)
+				}
 			}
+		case !slices.Contains([]string{"refs", "logs", "lfs"}, e.Name()):
+			return nil
+		}
+		if e != nil && e.IsDir() {
+			return filepath.SkipDir
 		}
 		return nil
 	})
 	return out
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // real is the path of what exists, links resolved.

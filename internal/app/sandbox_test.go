@@ -78,3 +78,24 @@ func TestCaches(t *testing.T) {
 		}
 	}
 }
+
+// TestObjectsFromElsewhere: what a repository takes objects from is closed where it is there, and where it may be made it is put back.
+func TestObjectsFromElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"objects/info", "modules/m/objects/info", "modules/n/objects/info"} {
+		if err := os.MkdirAll(filepath.Join(dir, ".git", name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var want []string
+	for _, name := range []string{"config", "modules/m/objects/info/alternates", "objects/info/alternates"} {
+		p := filepath.Join(dir, ".git", name)
+		if err := os.WriteFile(p, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, p)
+	}
+	if got := gitParts(filepath.Join(dir, ".git")); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

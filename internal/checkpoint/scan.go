@@ -83,7 +83,7 @@ func (k *Keeper) scan(ctx context.Context, only func(path string) bool) (*scanne
 		top.close()
 		return nil, err
 	}
-	s.folder(top, ".", 0)
+	s.folder(top, ".", 0, nil)
 	s.wg.Wait()
 	if s.err == nil {
 		s.err = ctx.Err()
@@ -91,10 +91,21 @@ func (k *Keeper) scan(ctx context.Context, only func(path string) bool) (*scanne
 	return s, s.err
 }
 
-// folder looks at what is in an open folder, and closes it.
-func (s *scanner) folder(d dir, at string, depth int) {
+// inObjects is what is looked at of a folder of Git's objects, and of "info" in it: the files by which it has others elsewhere.
+func inObjects(name string) []string {
+	if name == "objects" {
+		return []string{"info"}
+	}
+	return []string{"alternates", "http-alternates"}
+}
+
+// folder looks at what is in an open folder, and closes it. With only a part it looks at nothing else there.
+func (s *scanner) folder(d dir, at string, depth int, part []string) {
 	defer d.close()
-	names, err := d.names()
+	names, err := part, error(nil)
+	if part == nil {
+		names, err = d.names()
+	}
 	if err != nil {
 		s.note(func() { s.left = add(s.left, skippedRead, at) })
 		s.assumeUnchanged(at)
@@ -106,6 +117,9 @@ func (s *scanner) folder(d dir, at string, depth int) {
 	store := objectStore(names)
 	known := s.ix.folders[at]
 	met := 0
+	if part != nil {
+		s.assumeUnchanged(at)
+	}
 	for _, name := range names {
 		if s.stopped() {
 			return
@@ -122,10 +136,13 @@ func (s *scanner) folder(d dir, at string, depth int) {
 			continue
 		}
 		now, err := d.stat(name)
+		e := known[name]
 		if gone(err) {
+			if part != nil && e != nil {
+				s.gone(p)
+			}
 			continue
 		}
-		e := known[name]
 		if e != nil {
 			e.scan = s.scan
 			met++
@@ -147,17 +164,19 @@ func (s *scanner) folder(d dir, at string, depth int) {
 			continue
 		}
 		switch {
-		case store && name == "objects":
-			s.note(func() { s.left = add(s.left, leftObjects, p) })
-			s.assumeUnchanged(p)
 		case now.device != s.device:
 			s.note(func() { s.left = add(s.left, "mount", p) })
 			s.assumeUnchanged(p)
 		case depth >= maxDepth:
 			s.note(func() { s.left = add(s.left, "deep", p) })
 			s.assumeUnchanged(p)
+		case store && name == "objects":
+			s.note(func() { s.left = add(s.left, leftObjects, p) })
+			s.enter(d, name, p, depth, inObjects(name))
+		case part != nil:
+			s.enter(d, name, p, depth, inObjects(name))
 		default:
-			s.enter(d, name, p, depth)
+			s.enter(d, name, p, depth, nil)
 		}
 	}
 	if met < len(known) {
@@ -169,8 +188,8 @@ func (s *scanner) folder(d dir, at string, depth int) {
 	}
 }
 
-// enter goes into a folder, on a goroutine of its own if one is free.
-func (s *scanner) enter(d dir, name, p string, depth int) {
+// enter goes into a folder, on a goroutine of its own if one is free, and looks at a part of it, or with nil at all.
+func (s *scanner) enter(d dir, name, p string, depth int, part []string) {
 	next, err := d.enter(name)
 	if err != nil {
 		s.note(func() { s.left = add(s.left, skippedRead, p) })
@@ -180,11 +199,11 @@ func (s *scanner) enter(d dir, name, p string, depth int) {
 	select {
 	case s.slots <- struct{}{}:
 		s.wg.Go(func() {
-			s.folder(next, p, depth+1)
+			s.folder(next, p, depth+1, part)
 			<-s.slots
 		})
 	default:
-		s.folder(next, p, depth+1)
+		s.folder(next, p, depth+1, part)
 	}
 }
 

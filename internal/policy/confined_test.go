@@ -90,6 +90,8 @@ func TestPlanted(t *testing.T) {
 		".git": false, ".git/index": false, ".git/HEAD": false, ".git/refs/heads/config": false, ".git/logs/refs/heads/hooks": false, ".git/COMMIT_EDITMSG": false,
 		".git/hooks/x": true, ".git/config": true, ".GIT/Hooks/x": true, "sub/.git/config": true, ".git/info/attributes": true, ".git/commondir": true,
 		".git/modules/a/hooks/x": true, ".git/worktrees/w/gitdir": true, ".git/modules/a/index": false,
+		".git/objects/info/alternates": true, ".git/objects/info/http-alternates": true, ".git/objects/info": false, ".git/objects/info/packs": false, ".git/objects/ab/alternates": false,
+		".git/modules/a/objects/info/alternates": true, ".git/modules/a/objects/info/packs": false, ".git/modules/a/info/attributes": true,
 		".github/workflows/x.yml": true, "AGENTS.md": true, "sub/CLAUDE.md": true, ".overt/config.json": true, ".vscode/tasks.json": true, ".envrc": true,
 	} {
 		if got := Planted(path); got != want {

@@ -24,7 +24,8 @@ func Protected(p string) bool {
 }
 
 // Planted tells whether what is put at the path, relative to the workspace, may make something run or be obeyed later,
-// where Git is let do its work: of a repository's own folder only hooks and configuration count, and what leads to others.
+// where Git is let do its work: of a repository's own folder only hooks and configuration count, and what leads to others or to
+// objects elsewhere.
 func Planted(p string) bool {
 	parts := strings.Split(strings.ToLower(path.Clean(p)), "/")
 	i := slices.Index(parts, ".git")
@@ -35,12 +36,26 @@ func Planted(p string) bool {
 	if len(rest) == 0 {
 		return false
 	}
+	if LeadsToObjects(strings.Join(rest, "/")) {
+		return true
+	}
 	special := []string{"hooks", "config", "config.worktree", "commondir", "gitdir", "info"}
 	switch rest[0] {
 	case "modules", "worktrees":
-		return slices.ContainsFunc(rest[1:], func(s string) bool { return slices.Contains(special, s) })
+		for i, s := range rest[1:] {
+			if slices.Contains(special, s) && (s != "info" || rest[i] != "objects") {
+				return true
+			}
+		}
+		return false
 	}
 	return slices.Contains(special, rest[0])
+}
+
+// LeadsToObjects tells whether a path in a repository is of a file by which Git takes objects from elsewhere, as if they were its own.
+func LeadsToObjects(p string) bool {
+	p = "/" + strings.ToLower(p)
+	return strings.HasSuffix(p, "/objects/info/alternates") || strings.HasSuffix(p, "/objects/info/http-alternates")
 }
 
 // protectedFolder covers a folder with all that is in it; it also covers a file of that name (".git" of a worktree).

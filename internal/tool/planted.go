@@ -12,13 +12,14 @@ import (
 // MayPlant tells by a path alone, relative to the workspace, whether a change there may be [Planted].
 func MayPlant(p string) bool {
 	return policy.Planted(p) || slices.ContainsFunc(strings.Split(p, "/"), func(name string) bool {
-		return strings.EqualFold(name, ".git") || repositoryName(name)
+		return slices.ContainsFunc([]string{".git", ".github", ".config"}, func(s string) bool { return strings.EqualFold(name, s) }) || repositoryName(name)
 	})
 }
 
 // Planted tells which changes a confined command may not make: of what others run or obey later, unasked. Beside what policy
 // names by its path these are repositories that it made or led elsewhere, with a .git or bare, since Git obeys the configuration
-// and hooks in them. A folder comes before what is in it; there tells whether something stands at a path.
+// and hooks in them; and folders that it made for nothing else. A folder comes before what is in it; there tells whether something
+// stands at a path.
 func Planted(changes []event.Change, there func(path string) bool) []bool {
 	r := repositories{there: there, bare: map[string]bool{}, made: map[string]bool{}}
 	for _, c := range changes {
@@ -38,7 +39,25 @@ func Planted(changes []event.Change, there func(path string) bool) []bool {
 			out[i] = policy.Planted(c.Path) || slices.ContainsFunc(whole, func(dir string) bool { return strings.HasPrefix(c.Path, dir) }) || r.has(c.Path)
 		}
 	}
+	emptied(changes, out)
 	return out
+}
+
+// emptied adds folders that were made and would be left with nothing in them, and those without which nothing could be put back.
+func emptied(changes []event.Change, planted []bool) {
+	holds, keeps := map[string]bool{}, map[string]bool{} // folders by whether something in them is planted, or is not
+	for i, c := range slices.Backward(changes) {
+		switch {
+		case c.Type != "folder" || !holds[c.Path]:
+		case c.Op == "delete", c.Op == "create" && !keeps[c.Path]:
+			planted[i] = true
+		}
+		if planted[i] {
+			holds[path.Dir(c.Path)] = true
+		} else {
+			keeps[path.Dir(c.Path)] = true
+		}
+	}
 }
 
 // repositories finds those that have no .git.
@@ -59,7 +78,7 @@ func (r *repositories) has(p string) bool {
 			continue
 		}
 		dir := path.Join(append([]string{"."}, parts[:i]...)...)
-		if r.is(dir) && (r.made[dir] || !repositoryPart(name)) {
+		if r.is(dir) && (r.made[dir] || !repositoryPart(name) || policy.LeadsToObjects(strings.Join(parts[i:], "/"))) {
 			return true
 		}
 	}
