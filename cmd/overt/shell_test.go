@@ -171,11 +171,11 @@ func (w shellWant) check(t *testing.T, command string, r commandResult, dir stri
 // the program.
 func TestShellOutput(t *testing.T) {
 	p := newPlace(t)
-	flood := "yes | head -c 1G"
+	flood, noise := "yes | head -c 1G", "head -c 50M /dev/urandom"
 	if raceEnabled { // where all that is written is slow, and memory is not measured
-		flood = "yes | head -c 100M"
+		flood, noise = "yes | head -c 20M", "head -c 5M /dev/urandom"
 	}
-	s := startStrict(t, "", shellCall("seq 1 2000000", 0), shellCall(flood, 0), shellCall("head -c 50M /dev/urandom", 0), strictReply{Text: "Done."})
+	s := startStrict(t, "", shellCall("seq 1 2000000", 0), shellCall(flood, 0), shellCall(noise, 0), strictReply{Text: "Done."})
 	x := p.start("-u", s.URL, "-m", "strict", "--permission", "full", "-q", "go")
 	x.wait().want(t, 0)
 	if usage, ok := x.ProcessState.SysUsage().(*syscall.Rusage); !ok || usage.Maxrss > 100<<10 && !raceEnabled {
