@@ -137,9 +137,9 @@ func (j *journey) posts(ctx context.Context) {
 // refused says why a server takes no key.
 func (j *journey) refused(status int) {
 	switch source := j.c.APIKey.Source; {
-	case j.auth != nil && status == http.StatusForbidden: // a key may be for tasks alone
+	case j.keyed && status == http.StatusForbidden: // a key may be for tasks alone
 		j.f.warn("doctor.answer.forbidden", status).next("doctor.answer.refused.next", source)
-	case j.auth != nil:
+	case j.keyed:
 		j.f.problem("doctor.answer.refused", status).next("doctor.answer.refused.next", source)
 	case j.withheld:
 		j.f.unknown("doctor.answer.withheld", status)

@@ -23,6 +23,7 @@ type journey struct {
 	models   string   // URL of the list
 	chat     string
 	auth     http.Header
+	keyed    bool // a key is sent
 	withheld bool // there is a key, and it is not sent
 }
 
@@ -42,7 +43,7 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 	if !fits {
 		key = ""
 	}
-	j.auth = requestHeader(d.c, key)
+	j.auth, j.keyed = requestHeader(d.c, key), key != ""
 	j.withheld = !fits
 	if file, ok := d.env("SSL_CERT_FILE"); ok && j.base.Scheme == "https" {
 		if _, err := os.ReadFile(file); err != nil {
