@@ -103,8 +103,8 @@ func (v *askingView) shows(q event.QuestionAsked, lines []string) {
 // line, and of "create PATH" the verb.
 func beyond(preview, target string) []string {
 	preview, target = strings.TrimRight(preview, "\n"), strings.TrimRight(target, "\n")
-	if !strings.Contains(preview, "\n") {
-		preview = strings.TrimSpace(strings.TrimSuffix(preview, target))
+	if rest, ok := strings.CutSuffix(preview, target); ok && !strings.Contains(preview, "\n") && (rest == "" || strings.HasSuffix(rest, " ")) {
+		preview = strings.TrimSpace(rest) // not of a path whose last part the target is
 	}
 	if preview == "" {
 		return nil
