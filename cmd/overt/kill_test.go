@@ -73,7 +73,10 @@ func killAndGoOn(t *testing.T, at time.Duration) {
 		t.Errorf("answer %q", r.out)
 	}
 	s.valid(t)
-	ended := len(before.Events) > 0 && strings.HasPrefix(before.Events[len(before.Events)-1].Kind, "run.completed")
+	ended := false
+	for _, e := range before.Events { // after it come the ends of jobs
+		ended = e.Kind == "run.completed" || ended && e.Kind != "run.accepted"
+	}
 	if said := strings.Contains(r.err, ") was interrupted; "); said == ended {
 		t.Errorf("ended: %v, said to be interrupted: %v\n%s", ended, said, r.err)
 	}

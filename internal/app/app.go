@@ -154,7 +154,7 @@ func (a *App) build(ctx context.Context) (err error) {
 
 // Close ends all runs, keeps the captures within their bound, and closes the record.
 func (a *App) Close(ctx context.Context) error {
-	return errors.Join(a.Session.Close(ctx), a.retain(ctx), a.retainFiles(ctx), a.release())
+	return errors.Join(a.Session.Close(ctx), a.endJobs(ctx), a.retain(ctx), a.retainFiles(ctx), a.release())
 }
 
 // release closes what build opened, as far as it came.

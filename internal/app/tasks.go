@@ -41,6 +41,7 @@ func OpenTasks(ctx context.Context, o Options) (*Tasks, error) {
 		Session: session.Open(session.Options{
 			Store: s, Mask: mask, NewID: newID, Client: o.Client, Version: o.Version, Dir: o.Root, PID: os.Getpid(),
 			EndGroup: func(g event.Group) bool { return shell.EndGroup(shell.Group(g)) }, Checkpoints: checkpoints(k),
+			Alive: func(g event.Group) bool { return shell.Alive(shell.Group(g)) },
 		}),
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"overt/internal/checkpoint"
 	"overt/internal/event"
 	"overt/internal/session"
+	"overt/internal/shell"
 	"overt/internal/store"
 	"overt/internal/tool"
 )
@@ -21,7 +22,7 @@ import (
 func keeper(o Options, root string, s *store.Store, max int64) (*checkpoint.Keeper, error) {
 	home, _ := variables(o.Env)("HOME")
 	k, err := checkpoint.Open(checkpoint.Options{
-		Root: root, Home: home, State: []string{o.State}, Files: s.Files,
+		Root: root, Home: home, State: []string{o.State}, Files: s.Files, Jobs: s.OpenJobs,
 		Aside: filepath.Join(folder(o.State, o.Root), "aside"),
 		Watch: checkpoint.Watch{May: tool.MayPlant, Planted: tool.Planted}, Limits: checkpoint.Limits{Total: room(max, o.Config != nil && o.Config.Ephemeral)},
 	})
@@ -131,6 +132,22 @@ func (t *Tasks) targets(ctx context.Context, task string, w checkpoint.Wish) ([]
 		return nil, err
 	}
 	return checkpoint.Choose(list, w)
+}
+
+// endJobs ends the jobs of all shells, and has it recorded with what they have changed.
+func (a *App) endJobs(ctx context.Context) error {
+	a.mu.Lock()
+	any := false
+	for _, sh := range a.shell {
+		any = any || len(sh.Jobs()) > 0
+		sh.Close()
+	}
+	a.mu.Unlock()
+	if !any {
+		return nil
+	}
+	self := event.Group(shell.Self())
+	return a.Session.EndJobs(ctx, func(g event.Group) bool { return g == self })
 }
 
 // retainFiles forgets states of files that are older, or take more, than the settings allow.

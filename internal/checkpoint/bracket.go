@@ -41,14 +41,14 @@ func (k *Keeper) Whole() bool {
 }
 
 // Before makes sure that what a call may change is kept as it is: the paths, relative to the workspace with links resolved,
-// and the folders above them; nil: the whole workspace. It gives what is to be recorded before the call has an effect, and
-// the changes that nobody had recorded. Until [Keeper.After] or [Keeper.Drop] every other bracket waits. confined says that the
+// and the folders above them; nil: the whole workspace. It gives what is to be recorded before the call has an effect, and drafts of
+// the changes that nobody had recorded: of others, or in a checkpoint of their own where jobs are at work, see [Keeper.Jobs]. Until [Keeper.After] or [Keeper.Drop] every other bracket waits. confined says that the
 // call is of a confined command: [Keeper.PutBack] is to come before [Keeper.After], also if the process dies.
 //
 // Where many files are to be read, as the first time in a workspace, slow is called with their number, unless it is nil.
 //
 // An error says that the state could not be kept; the call must not run, and nothing is open.
-func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error) {
+func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.Draft, error) {
 	if err := k.take(ctx); err != nil {
 		return event.CheckpointTaken{}, nil, err
 	}
@@ -64,7 +64,7 @@ func (k *Keeper) Before(ctx context.Context, s event.Scope, id string, paths []s
 	return taken, outside, err
 }
 
-func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string, confined bool) (taken event.CheckpointTaken, outside []event.FileChanged, err error) {
+func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []string, confined bool) (taken event.CheckpointTaken, outside []event.Draft, err error) {
 	taken.Paths = recordedAll(paths)
 	k.open = &bracket{id: id, paths: paths}
 	if paths == nil && !k.Whole() {
@@ -75,11 +75,8 @@ func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []s
 	if err := k.load(ctx); err != nil {
 		return taken, nil, err
 	}
-	if !k.marked {
-		if err := k.files.Mark(); err != nil {
-			return taken, nil, err
-		}
-		k.marked = true
+	if err := k.mark(); err != nil {
+		return taken, nil, err
 	}
 	known := k.index.complete
 	list, left, err := k.survey(ctx, paths)
@@ -96,21 +93,36 @@ func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []s
 	if err != nil {
 		return taken, nil, err
 	}
-	for _, n := range list {
-		if !n.changed() || n.old == nil && !known {
-			continue
-		}
-		taken.Outside++
-		if c := n.change(); len(outside) < maxPaths/4 && !private(n.path) && c.Type == "" {
-			outside = append(outside, event.FileChanged{Path: c.Path, Op: c.Op, By: "outside", Before: c.Before, After: c.After})
-		}
-	}
 	taken.Uncovered = told(left)
 	batch := store.FileBatch{
 		Complete: paths == nil,
 		Open:     &store.FileCheckpoint{ID: id, Task: s.Task, Run: s.Run, Covers: string(covers), Confined: confined, Time: k.o.Now().UnixMilli()},
 	}
+	var jobs []event.Fact
+	met := slices.DeleteFunc(slices.Clone(list), func(n difference) bool { return !n.changed() || n.old == nil && !known })
+	if len(met) > 0 {
+		if jobs, err = k.running(ctx); err != nil {
+			return taken, nil, err
+		}
+	}
+	if len(jobs) > 0 {
+		if outside, err = k.keepJobs(ctx, s, id+".job", jobs, met, batch.Open.Time); err != nil {
+			return taken, nil, err
+		}
+	} else {
+		taken.Outside, outside = len(met), others(id, met)
+	}
 	return taken, outside, k.apply(ctx, list, batch, true)
+}
+
+// others says, at the checkpoint that found it, what was changed by nobody on record.
+func others(id string, list []difference) (drafts []event.Draft) {
+	for _, n := range list {
+		if c := n.change(); len(drafts) < maxPaths/4 && !private(n.path) && c.Type == "" {
+			drafts = append(drafts, event.Draft{Subject: id, Data: event.FileChanged{Path: c.Path, Op: c.Op, By: "outside", Before: c.Before, After: c.After}})
+		}
+	}
+	return drafts
 }
 
 // After finds what changed since [Keeper.Before], keeps it, and gives what is to be recorded with the outcome of the call.
@@ -145,32 +157,42 @@ func (k *Keeper) close(ctx context.Context, id string, paths []string, found *su
 		k.whole.setMany()
 		out.LeftOut = k.refused()
 	}
-	batch := store.FileBatch{Close: id, Now: k.o.Now().UnixMilli()}
-	var lost []uncovered
-	var changes []event.Change
-	for _, n := range found.list {
+	c := changed(found.list)
+	if err := k.apply(ctx, found.list, store.FileBatch{Close: id, Now: k.o.Now().UnixMilli(), Deltas: c.deltas}, false); err != nil {
+		return out, err
+	}
+	out.Changes, out.More = listed(c.all)
+	out.LeftOut = append(out.LeftOut, told(c.lost)...)
+	return out, nil
+}
+
+// changes is what became of the paths that a checkpoint covers.
+type changes struct {
+	deltas []store.FileDelta
+	all    []event.Change // a repository's own last
+	lost   []uncovered    // what can't be taken back of them
+}
+
+// changed puts differences together.
+func changed(list []difference) (c changes) {
+	for _, n := range list {
 		if !n.changed() {
 			continue
 		}
 		before, after := n.before(), n.after()
-		batch.Deltas = append(batch.Deltas, store.FileDelta{
+		c.deltas = append(c.deltas, store.FileDelta{
 			Path: n.path, BeforeKind: before.kind, BeforeMode: before.mode, Before: before.content(),
 			AfterKind: after.kind, AfterMode: after.mode, After: after.content(),
 		})
 		if before.kind != kindNone && before.kind != kindFolder && !before.kept {
-			lost = add(lost, n.old.skipped, n.path)
+			c.lost = add(c.lost, n.old.skipped, n.path)
 		}
-		changes = append(changes, n.change())
+		c.all = append(c.all, n.change())
 	}
-	if err := k.apply(ctx, found.list, batch, false); err != nil {
-		return out, err
-	}
-	slices.SortFunc(changes, func(a, b event.Change) int {
+	slices.SortFunc(c.all, func(a, b event.Change) int {
 		return cmp.Or(boolean(private(a.Path))-boolean(private(b.Path)), cmp.Compare(a.Path, b.Path))
 	})
-	out.Changes, out.More = listed(changes)
-	out.LeftOut = append(out.LeftOut, told(lost)...)
-	return out, nil
+	return c
 }
 
 // Drop closes a bracket under which nothing happened, also when ctx has ended. After an error the checkpoint stays open until

@@ -43,6 +43,7 @@ type Options struct {
 	State []string                                    // folders that are ours, absolute: not looked into
 	Files func(context.Context) (*store.Files, error) // opened when first needed
 	Now   func() time.Time                            // nil: time.Now
+	Jobs  func(context.Context) ([]event.Fact, error) // that are at work: where they began, see [event.JobStarted]; nil: there are none
 	Watch Watch                                       // what is put back after a confined command; the zero Watch: nothing
 	Limits
 }

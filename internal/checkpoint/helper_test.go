@@ -57,7 +57,7 @@ func (b *bench) reopen(o checkpoint.Options) {
 	if b.store, err = store.Open(context.Background(), store.Options{Dir: b.state}); err != nil {
 		b.t.Fatal(err)
 	}
-	o.Root, o.Files = b.root, b.store.Files
+	o.Root, o.Files, o.Jobs = b.root, b.store.Files, b.store.OpenJobs
 	if b.k, err = checkpoint.Open(o); err != nil {
 		b.t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func (b *bench) begin(paths ...string) string {
 	}
 	b.append(id, taken)
 	for _, o := range outside {
-		b.append(id, o)
+		b.append(o.Subject, o.Data)
 	}
 	return id
 }

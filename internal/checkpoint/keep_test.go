@@ -168,8 +168,8 @@ func TestOutsideInOrder(t *testing.T) {
 		t.Fatalf("%+v, %d, %v", taken, len(outside), err)
 	}
 	for i, o := range outside {
-		if o.Path != want[i] {
-			t.Fatalf("the %dth is %s, want %s", i, o.Path, want[i])
+		if got := o.Data.(event.FileChanged).Path; got != want[i] {
+			t.Fatalf("the %dth is %s, want %s", i, got, want[i])
 		}
 	}
 }

@@ -17,7 +17,7 @@ type Entry struct {
 	Task      string            `json:"task"`
 	Turn      string            `json:"turn"`  // "": of an undo
 	Call      string            `json:"call"`  // the tool call; "": an undo
-	Tool      string            `json:"tool"`  // its name; undo, redo
+	Tool      string            `json:"tool"`  // its name; undo, redo; the jobs
 	About     string            `json:"about"` // the path or the command
 	Time      time.Time         `json:"time"`
 	Changes   int               `json:"changes"` // paths
@@ -26,6 +26,7 @@ type Entry struct {
 	State     string            `json:"state"` // done; undone; part: some of it is; left: an undo could take nothing of it back; pruned: it is not kept, or not any more
 	Undo      bool              `json:"undo"`
 	Targets   []string          `json:"targets"` // of an undo
+	Jobs      []string          `json:"jobs"`    // that were at work while this changed outside any call, see [event.CheckpointClosed]; else none
 
 	reach  effect // of an undo: what it does to its targets while it is in force
 	base   effect // what undos that changed no file made of it; they are in no list
@@ -144,6 +145,7 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 	calls := map[string]call{}
 	taken := map[string]event.Fact{}
 	undos := map[string]event.UndoStarted{}
+	jobs := map[string]string{} // their commands
 	var out []Entry
 	find := func(id string) *Entry {
 		if i := slices.IndexFunc(out, func(e Entry) bool { return e.ID == id }); i >= 0 {
@@ -162,6 +164,8 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 				c.about = p.Effects[0].Target
 			}
 			calls[f.Subject] = c
+		case event.JobStarted:
+			jobs[p.Job] = p.Command
 		case event.CheckpointTaken:
 			taken[f.Subject] = f
 		case event.UndoStarted:
@@ -175,7 +179,13 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 			t, _ := was.Data.(event.CheckpointTaken)
 			e := Entry{
 				ID: f.Subject, Task: f.Scope.Task, Turn: was.Scope.Turn, Call: t.Call, Tool: calls[t.Call].tool, About: calls[t.Call].about,
-				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{}, unkept: unkept,
+				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{}, Jobs: []string{}, unkept: unkept,
+			}
+			if len(p.Jobs) > 0 {
+				e.Jobs, e.Tool = p.Jobs, strings.Join(p.Jobs, ", ")
+				if len(p.Jobs) == 1 {
+					e.About = jobs[p.Jobs[0]]
+				}
 			}
 			if u, ok := undos[f.Subject]; ok {
 				if e.Undo, e.Targets, e.Tool = true, u.Targets, "undo"; u.Redo {
@@ -237,6 +247,8 @@ type Wish struct {
 // so on until what the wish names is taken back; a redo takes back the newest undo that is in force. An undo of the same that was
 // cut short is among them, with all that it was to take back: what it has half done is like neither before nor after.
 //
+// What was changed while jobs were at work may be others' work: only to go back to before such a change takes any of them back.
+//
 // The error is [ErrUnkept] where that is, or has in it, a change of which nothing was kept. To go back to before an older one
 // passes over these.
 func Choose(list []Entry, w Wish) ([]string, error) {
@@ -252,7 +264,7 @@ func Choose(list []Entry, w Wish) ([]string, error) {
 			if e.Tool == "undo" && e.is.taken != takenWhole {
 				return finish(list, map[int]bool{i: true}), nil
 			}
-			if !e.Undo { // a change after an undo leaves nothing to redo
+			if !e.Undo && len(e.Jobs) == 0 { // a change after an undo leaves nothing to redo
 				break
 			}
 		}
@@ -272,7 +284,7 @@ func Choose(list []Entry, w Wish) ([]string, error) {
 			break
 		}
 		switch {
-		case !e.stands() || now[i].taken == takenWhole:
+		case !e.stands() || now[i].taken == takenWhole || len(e.Jobs) > 0 && len(list[goal[0]].Jobs) == 0:
 			continue
 		case e.unkept && w.To == "":
 			return nil, ErrUnkept
@@ -317,11 +329,11 @@ func goals(list []Entry, w Wish) ([]int, error) {
 		if list[last].unkept {
 			return nil, ErrUnkept
 		}
-	case len(find(func(e Entry) bool { return !w.Turn || !e.Undo })) == 0:
+	case len(find(func(e Entry) bool { return len(e.Jobs) == 0 && (!w.Turn || !e.Undo) })) == 0:
 		return nil, ErrNothing
 	case w.Turn:
 		turn := list[last].Turn
-		return find(func(e Entry) bool { return !e.Undo && e.Turn == turn }), nil
+		return find(func(e Entry) bool { return len(e.Jobs) == 0 && !e.Undo && e.Turn == turn }), nil
 	}
 	return []int{last}, nil
 }

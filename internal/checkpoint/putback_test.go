@@ -45,7 +45,7 @@ func TestPutBack(t *testing.T) {
 	if closed := b.end(id); len(closed.Changes) != 1 || closed.Changes[0].Path != "plain/file" {
 		t.Errorf("%+v", closed.Changes)
 	}
-	if _, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil); err != nil || len(outside) != 1 || outside[0].Path != "plain/later" {
+	if _, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil); err != nil || len(outside) != 1 || outside[0].Data.(event.FileChanged).Path != "plain/later" {
 		t.Errorf("what came after: %+v, %v", outside, err)
 	}
 	if err := b.k.Drop(context.Background(), "chk_z"); err != nil {

@@ -58,8 +58,11 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 	switch {
 	case ended:
 		return nil
-	case taken == nil: // nothing has happened under it
-		return k.files.Drop(ctx, c.ID)
+	case taken == nil:
+		if recorded, err := k.settleJobs(ctx, log, c); recorded {
+			return err
+		}
+		return k.files.Drop(ctx, c.ID) // nothing has happened under it
 	}
 	var paths []string
 	if err := json.Unmarshal([]byte(c.Covers), &paths); err != nil {

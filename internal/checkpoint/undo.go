@@ -49,10 +49,7 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	}
 	p.within(covers)
 	drafts := []event.Draft{{Subject: u.ID, Data: bounded(taken)}}
-	for _, o := range outside {
-		drafts = append(drafts, event.Draft{Subject: u.ID, Data: o})
-	}
-	drafts = append(drafts, event.Draft{Subject: u.ID, Data: event.UndoStarted{
+	drafts = append(append(drafts, outside...), event.Draft{Subject: u.ID, Data: event.UndoStarted{
 		Targets: u.Targets, Redo: u.Redo, Force: u.Force, Paths: len(p.steps), Plan: p.digest(),
 	}})
 	if _, err := log.Append(ctx, event.Batch{Scope: s, If: &event.If{Idle: true}, Facts: drafts}); err != nil {

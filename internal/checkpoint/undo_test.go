@@ -153,7 +153,7 @@ func TestOutsideChangesAreTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	taken, outside, err := b.k.Before(context.Background(), event.Scope{Task: task}, "chk_z", nil, false, nil)
-	if err != nil || taken.Outside != 2 || len(outside) != 2 || outside[0].By != "outside" {
+	if err != nil || taken.Outside != 2 || len(outside) != 2 || outside[0].Data.(event.FileChanged).By != "outside" {
 		t.Fatalf("%+v %+v %v", taken, outside, err)
 	}
 	if err := b.k.Drop(context.Background(), "chk_z"); err != nil {

@@ -33,7 +33,9 @@ the last change or redo that is not undone yet, a turn, or all back to a change.
 
 What was changed since is left alone and named; the status is 1 then. An undo can
 be undone itself, with --redo. What can't be taken back is what happened outside
-the workspace, in the network and to processes, and what --list names.`,
+the workspace, in the network and to processes, and what --list names. What was
+changed while a job ran outside any call may be others' work, and is taken back
+only with --to.`,
 		Example: `  overt undo
   overt undo --turn --dry-run
   overt undo --list
@@ -216,6 +218,9 @@ func (p *program) listChanges(ctx context.Context, tasks *app.Tasks, t trace.Tas
 		line := p.say.Say("undo.list.line", e.ID, e.Time.Local().Format(time.DateTime), p.say.Say("undo.state."+e.State), about, p.plural("undo.paths", e.Changes))
 		if _, err := fmt.Fprintln(p.Out, visible(line)); err != nil {
 			return err
+		}
+		if len(e.Jobs) > 0 {
+			fmt.Fprintln(p.Out, "  "+visible(p.say.Say("undo.list.jobs", e.ID)))
 		}
 		if len(e.Uncovered) > 0 {
 			fmt.Fprintln(p.Out, "  "+visible(p.say.Say("undo.list.lost", p.lacks(e.Uncovered))))

@@ -43,7 +43,7 @@ const UncoveredPlanted = "planted"
 // Whole tells whether it says that nothing of the workspace is kept.
 func (u Uncovered) Whole() bool { return u.What == UncoveredHome || u.What == UncoveredMany }
 
-// CheckpointClosed says what changed while a checkpoint was open: this is what an undo takes back.
+// CheckpointClosed says what changed while a checkpoint was open: this is what an undo takes back. One of jobs was never open.
 type CheckpointClosed struct {
 	Call    string      `json:"call,omitempty"`
 	Paths   []string    `json:"paths,omitempty"`
@@ -52,6 +52,7 @@ type CheckpointClosed struct {
 	LeftOut []Uncovered `json:"left_out,omitempty"` // of these changes: what can't be taken back
 	PutBack []string    `json:"put_back,omitempty"` // paths that a command in the sandbox had changed and must not: they are as before, some of them
 	Aside   string      `json:"aside,omitempty"`    // folder where what stood at these is kept
+	Jobs    []string    `json:"jobs,omitempty"`     // that were at work while this changed, outside any call: theirs or others' changes. job_1, of another task TASK/job_1
 }
 
 // Change is one path that changed. Hashes are SHA-256 in hexadecimal, of contents and of the targets of links; empty: none,

@@ -30,6 +30,7 @@ func englishUndo() map[string]string {
 		"undo.which":        "--to, --turn and --redo exclude each other, and --list stands alone",
 		"undo.list.none":    "task %s has changed no files",
 		"undo.list.line":    "%s  %s  %-6s  %s — %s",
+		"undo.list.jobs":    "changed outside any call while this ran, so perhaps by others: only overt undo --to %s takes it back",
 		"undo.list.lost":    "not covered: %s",
 		"undo.paths":        "%d paths",
 		"undo.paths.one":    "1 path",

@@ -85,16 +85,6 @@ func (s *Session) alone(ctx context.Context, what string, do func() error) error
 	return errors.Join(err, lease.Release())
 }
 
-// recover closes what programs that died have left open, and gives the facts.
-func (s *Session) recover(ctx context.Context, lease *store.Lease) ([]event.Fact, error) {
-	facts, err := lease.Recover(ctx, s.o.EndGroup)
-	if err != nil || s.o.Alive == nil {
-		return facts, err
-	}
-	jobs, err := lease.RecoverJobs(ctx, s.o.Alive, s.o.EndGroup)
-	return append(facts, jobs...), err
-}
-
 // opLog is the record as an operation sees it: the first batch that is recorded carries the key. One that is refused leaves
 // the key for the next, since an operation is applied once more after a dead run was closed.
 type opLog struct {

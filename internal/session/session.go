@@ -53,6 +53,8 @@ type Checkpoints interface {
 	Recover(ctx context.Context, log event.Log) error
 	// Settle notes that everything that was bracketed is recorded.
 	Settle() error
+	// Jobs gives what is to be recorded of what was changed while jobs were at work, before it is that they have ended.
+	Jobs(ctx context.Context, s event.Scope, id string) (event.Batch, error)
 }
 
 // Options is what a session is made of.
@@ -260,13 +262,56 @@ func (s *Session) turn(r *run, kit *Kit, thread *prompt.Thread) (event.Fact, *pr
 	return out.Fact, thread, err
 }
 
-// restart closes what programs that died have left open, the brackets around effects last, once nothing of these runs any more.
+// restart closes what programs that died have left open: runs, brackets around effects once nothing of these runs any more, and
+// jobs, with what they have changed.
 func (s *Session) restart(ctx context.Context, lease *store.Lease) ([]event.Fact, error) {
-	facts, err := s.recover(ctx, lease)
-	if err == nil && s.o.Checkpoints != nil && s.o.Store.FilesMarked() {
-		err = s.o.Checkpoints.Recover(ctx, s.o.Store)
+	facts, err := lease.Recover(ctx, s.o.EndGroup)
+	if err != nil {
+		return facts, err
 	}
-	return facts, err
+	if s.o.Alive != nil {
+		jobs, err := lease.RecoverJobs(ctx, s.o.Alive, s.o.EndGroup, func() error {
+			return errors.Join(s.unbracketed(ctx), s.jobs(ctx))
+		})
+		if facts = append(facts, jobs...); err != nil {
+			return facts, err
+		}
+	}
+	return facts, s.unbracketed(ctx)
+}
+
+// unbracketed closes brackets that a program that died has left open.
+func (s *Session) unbracketed(ctx context.Context) error {
+	if s.o.Checkpoints == nil || !s.o.Store.FilesMarked() {
+		return nil
+	}
+	return s.o.Checkpoints.Recover(ctx, s.o.Store)
+}
+
+// jobs records what was changed while jobs were at work.
+func (s *Session) jobs(ctx context.Context) error {
+	if s.o.Checkpoints == nil {
+		return nil
+	}
+	found, err := s.o.Checkpoints.Jobs(ctx, event.Scope{}, s.o.NewID("chk_"))
+	if err == nil && len(found.Facts) > 0 {
+		_, err = s.o.Store.Append(ctx, found)
+	}
+	return errors.Join(err, s.settled())
+}
+
+// EndJobs records that the jobs of this program have ended, which they have, and what was changed meanwhile. own tells its jobs by
+// what watched over them. While another program is at work, it is left to that one.
+func (s *Session) EndJobs(ctx context.Context, own func(event.Group) bool) error {
+	lease, err := s.o.Store.Lease(ctx, "jobs", s.id)
+	if held := (*HeldError)(nil); errors.As(err, &held) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = lease.RecoverJobs(ctx, func(g event.Group) bool { return !own(g) }, s.o.EndGroup, func() error { return s.jobs(ctx) })
+	return errors.Join(err, lease.Release())
 }
 
 // settled notes that what was done is recorded to the end.

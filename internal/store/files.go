@@ -194,11 +194,11 @@ func (f *Files) Entries(ctx context.Context, give func(FileEntry)) error {
 	return f.db.explain(rows.Err())
 }
 
-// Unsettled lists the checkpoints that were not closed, and the last one, of which no fact may say that it was; the oldest
+// Unsettled lists the checkpoints that were not closed, and the last ones, of which no fact may say that they were; the oldest
 // first.
 func (f *Files) Unsettled(ctx context.Context) (out []FileCheckpoint, err error) {
 	rows, err := f.db.read.QueryContext(ctx, `SELECT id, task, run, covers, time, closed IS NOT NULL, confined FROM checkpoint
-		WHERE closed IS NULL OR id = (SELECT id FROM checkpoint ORDER BY time DESC, closed IS NULL DESC LIMIT 1) ORDER BY time, id`)
+		WHERE closed IS NULL OR time = (SELECT max(time) FROM checkpoint) ORDER BY time, id`)
 	if err != nil {
 		return nil, f.db.explain(err)
 	}

@@ -26,10 +26,18 @@ func TestRecoverJobs(t *testing.T) {
 	}
 	defer l.Release()
 	var ended []int
+	looks := 0
 	recover := func() []event.Fact {
 		facts, err := l.RecoverJobs(t.Context(), func(g event.Group) bool { return g == *live }, func(g event.Group) bool {
 			ended = append(ended, g.ID)
 			return true
+		}, func() error {
+			looks++
+			open, err := s.OpenJobs(t.Context())
+			if len(open) != 3 || open[0].Data.(event.JobStarted).Job != "job_2" || len(ended) != 2 {
+				t.Errorf("once all have ended and none is recorded: ended %v, open %+v", ended, open)
+			}
+			return err
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -43,7 +51,7 @@ func TestRecoverJobs(t *testing.T) {
 	if got, ok := facts[1].Data.(event.JobEnded); !ok || got.Job != "job_1" || got.State != event.WithProgram || facts[1].Scope.Session != "ses_B" {
 		t.Errorf("%+v", facts[1])
 	}
-	if facts := recover(); len(facts) != 0 {
-		t.Errorf("again %+v", facts)
+	if facts := recover(); len(facts) != 0 || looks != 1 {
+		t.Errorf("again %+v, %d looks", facts, looks)
 	}
 }

@@ -19,9 +19,9 @@ type Checkpoints interface {
 	// workspace.
 	Uncovered(paths []string) []event.Uncovered
 	// Before makes sure that the paths are kept as they are, and gives what is to be recorded ahead of the effect. After an
-	// error, which may be a [KeepError], nothing is open, and the effect must not come. Where that takes a while, slow is
+	// error, which may be a [KeepError], nothing is open, and the effect must not come. The drafts are of what was changed before. Where that takes a while, slow is
 	// called with the number of files that are to be read. confined: PutBack comes before After, also if the process dies.
-	Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.FileChanged, error)
+	Before(ctx context.Context, s event.Scope, id string, paths []string, confined bool, slow func(files int)) (event.CheckpointTaken, []event.Draft, error)
 	// After keeps what changed, and gives what is to be recorded with the outcome.
 	After(ctx context.Context, id string) (event.CheckpointClosed, error)
 	// PutBack puts back, before After, what is [Planted], and gives the paths, and those that it could not.
@@ -30,6 +30,9 @@ type Checkpoints interface {
 	KeptAside(id string) string
 	// Drop closes a bracket without an effect.
 	Drop(ctx context.Context, id string) error
+	// Jobs keeps what was changed outside any bracket while jobs were at work, before it is recorded that one has ended, and gives
+	// what is to be recorded of that.
+	Jobs(ctx context.Context, s event.Scope, id string) (event.Batch, error)
 }
 
 // KeepError is an error of Before that says by a code why the files could not be kept.
@@ -83,9 +86,7 @@ func (b *batch) checkpoint(ctx context.Context, j *job) ([]event.Draft, *Result)
 		}
 	}
 	taken.Call = j.call.ID
-	for _, o := range outside {
-		j.outside = append(j.outside, event.Draft{Subject: id, Data: o})
-	}
+	j.outside = outside
 	return append([]event.Draft{{Subject: id, Data: taken}}, j.outside...), nil
 }
 
@@ -105,7 +106,7 @@ func (b *batch) drop(ctx context.Context, j *job) []event.Draft {
 // own goes into it.
 func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 	if j.checkpoint == "" {
-		return nil
+		return b.jobs(ctx, j, r)
 	}
 	back, left := b.putBack(ctx, j, r)
 	closed, err := b.Checkpoints.After(context.WithoutCancel(ctx), j.checkpoint)
@@ -133,6 +134,18 @@ func (b *batch) close(ctx context.Context, j *job, r *Result) []event.Draft {
 		return true
 	})
 	return []event.Draft{{Subject: j.checkpoint, Data: closed}}
+}
+
+// jobs gives, where a call that is not bracketed found that a job has ended, the drafts of what was changed meanwhile.
+func (b *batch) jobs(ctx context.Context, j *job, r *Result) []event.Draft {
+	if b.Checkpoints == nil || !slices.ContainsFunc(r.Facts, func(p event.Payload) bool { return p.Kind() == event.KindJobEnded }) {
+		return nil
+	}
+	found, err := b.Checkpoints.Jobs(context.WithoutCancel(ctx), b.scope, "chk_"+strings.TrimPrefix(j.call.ID, "tcl_")+".job")
+	if err != nil {
+		b.fail(err)
+	}
+	return found.Facts
 }
 
 // putBack puts back what a confined command has made of what others run or obey later: where it did not exist the sandbox
