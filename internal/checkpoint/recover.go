@@ -89,7 +89,8 @@ func (k *Keeper) settle(ctx context.Context, log event.Log, c store.FileCheckpoi
 	if len(back) > 0 {
 		closed.Aside = k.KeptAside(c.ID)
 	}
-	drafts := []event.Draft{{Subject: c.ID, Data: bounded(closed)}}
+	closed.Paths = few(closed.Paths)
+	drafts := []event.Draft{{Subject: c.ID, Data: closed}}
 	if undo != nil {
 		drafts = append(drafts, event.Draft{Subject: c.ID, Data: event.UndoCompleted{Targets: undo.Targets, Redo: undo.Redo, Interrupted: true}})
 	}

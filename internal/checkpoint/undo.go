@@ -48,7 +48,8 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 		return errors.Join(err, k.Drop(ctx, u.ID))
 	}
 	p.within(covers)
-	drafts := []event.Draft{{Subject: u.ID, Data: bounded(taken)}}
+	taken.Paths = few(taken.Paths)
+	drafts := []event.Draft{{Subject: u.ID, Data: taken}}
 	drafts = append(append(drafts, outside...), event.Draft{Subject: u.ID, Data: event.UndoStarted{
 		Targets: u.Targets, Redo: u.Redo, Force: u.Force, Paths: len(p.steps), Plan: p.digest(),
 	}})
@@ -68,7 +69,8 @@ func (u Undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
 	ranked(done.Conflicts)
 	u.result(p, done)
 	done.Conflicts = done.Conflicts[:min(len(done.Conflicts), maxListed)]
-	drafts = []event.Draft{{Subject: u.ID, Data: bounded(closed)}, {Subject: u.ID, Data: done}}
+	closed.Paths = few(closed.Paths)
+	drafts = []event.Draft{{Subject: u.ID, Data: closed}, {Subject: u.ID, Data: done}}
 	if n := done.Restored + done.Deleted; n > 0 && s.Task != "" {
 		drafts = append(drafts, event.Draft{Subject: "msg_" + strings.TrimPrefix(u.ID, "chk_"), Data: u.note()})
 	}
@@ -126,19 +128,8 @@ func (u Undo) note() event.MessageAdded {
 	return event.MessageAdded{Role: "user", Origin: "runtime", Blocks: []event.Block{{Type: "text", Text: b.String()}}}
 }
 
-// bounded keeps a payload small where it covers many paths.
-func bounded[P event.CheckpointTaken | event.CheckpointClosed](p P) event.Payload {
-	short := func(paths []string) []string { return paths[:min(len(paths), maxPaths/4)] }
-	switch p := any(p).(type) {
-	case event.CheckpointTaken:
-		p.Paths = short(p.Paths)
-		return p
-	case event.CheckpointClosed:
-		p.Paths = short(p.Paths)
-		return p
-	}
-	return nil
-}
+// few keeps a payload small where it covers many paths.
+func few(paths []string) []string { return paths[:min(len(paths), maxPaths/4)] }
 
 // Settle notes that what was bracketed is recorded to the end, so that the next start has nothing to look for.
 func (k *Keeper) Settle() error {
