@@ -24,7 +24,7 @@ func TestMigration(t *testing.T) {
 	p, dir := onRecord(t)
 	path := filepath.Join(dir, "overt.db")
 	shown := p.run("task", "show", "--json").want(t, 0).out
-	query(t, path, `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)
+	query(t, path, `DELETE FROM migration WHERE name = '0004-cost'`, `ALTER TABLE call DROP COLUMN nano_usd`, `ALTER TABLE call DROP COLUMN cost_reported`)
 	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "0002-queue") {
 		t.Errorf("check says %q", r.out)
 	}
@@ -42,7 +42,7 @@ func TestMigration(t *testing.T) {
 	if err := json.Unmarshal([]byte(p.run("db", "status", "--json").want(t, 0).out), &st); err != nil {
 		t.Fatal(err)
 	}
-	if len(st.Backups) != 1 || !st.Backups[0].Automatic || st.Backups[0].Why != "0003-task-states" || st.Files[0].Form != "0003-task-states" {
+	if len(st.Backups) != 1 || !st.Backups[0].Automatic || st.Backups[0].Why != "0004-cost" || st.Files[0].Form != "0004-cost" {
 		t.Errorf("%+v", st)
 	}
 	p.run("db", "check").want(t, 0)

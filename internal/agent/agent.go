@@ -90,6 +90,7 @@ type turn struct {
 	denied  int    // steps in a row whose calls were all denied
 	bad     int    // replies in a row that brought nothing
 	usage   sum
+	read    read // how much of the last request the server read
 	unasked int
 	answer  string // subject of the final answer
 	text    string // its text
@@ -273,17 +274,17 @@ func (t *turn) end(ctx context.Context, err error) (Outcome, error) {
 	var last event.Payload
 	switch {
 	case err == nil:
-		last = event.RunCompleted{Answer: t.answer, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunCompleted{Answer: t.answer, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked, Cost: t.usage.cost()}
 	case errors.Is(context.Cause(ctx), ErrTime):
-		last = event.RunFailed{Code: "limit.time", Detail: ErrTime.Error(), Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunFailed{Code: "limit.time", Detail: ErrTime.Error(), Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked, Cost: t.usage.cost()}
 	case ctx.Err() != nil:
-		last = event.RunCancelled{By: "person", Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunCancelled{By: "person", Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked, Cost: t.usage.cost()}
 	case errors.As(err, &f):
 		last = event.RunFailed{
-			Code: f.code, Detail: f.detail, Class: string(f.class), HTTP: f.http, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked,
+			Code: f.code, Detail: f.detail, Class: string(f.class), HTTP: f.http, Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked, Cost: t.usage.cost(),
 		}
 	default:
-		last = event.RunFailed{Code: "internal", Detail: err.Error(), Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked}
+		last = event.RunFailed{Code: "internal", Detail: err.Error(), Steps: t.steps, Usage: t.usage.total(), Denied: t.unasked, Cost: t.usage.cost()}
 	}
 	ctx = context.WithoutCancel(ctx)
 	if aerr := t.close(ctx); aerr != nil {

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,7 @@ type reply struct {
 	finish  llm.Finish
 	dropped int
 	silent  bool // about tokens
+	usage   *llm.Usage
 	err     *llm.Error
 	show    string // text shown before the end
 	stop    func() // called while the call is under way
@@ -51,6 +53,9 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 		return &llm.Response{Blocks: next.blocks}, &llm.Error{Class: llm.Cancelled, Message: "cancelled"}
 	}
 	out := &llm.Response{Blocks: next.blocks, Finish: next.finish, Dropped: next.dropped, Usage: llm.Usage{Fresh: n(10), Output: n(2)}}
+	if next.usage != nil {
+		out.Usage = *next.usage
+	}
 	if next.silent {
 		out.Usage = llm.Usage{}
 	}
@@ -127,6 +132,8 @@ type scene struct {
 	limits      event.Limits
 	dark        bool // nobody watches
 	waits       []time.Duration
+	info        llm.Info
+	input       string // "": do it
 	during      func(ctx context.Context) (*tool.Result, error)
 }
 
@@ -136,7 +143,7 @@ func (s *scene) turn(t *testing.T, ctx context.Context) agent.Outcome {
 	t.Helper()
 	thread := &prompt.Thread{}
 	facts, err := s.log.Append(context.Background(), event.Batch{Scope: scope, Facts: []event.Draft{{Data: event.MessageAdded{
-		Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: "do it"}},
+		Role: "user", Origin: "person", Blocks: []event.Block{{Type: "text", Text: cmp.Or(s.input, "do it")}},
 	}}}})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +157,7 @@ func (s *scene) turn(t *testing.T, ctx context.Context) agent.Outcome {
 		s.profile = policy.Full
 	}
 	out, err := agent.Turn(ctx, scope, agent.Options{
-		Model: s.model, Log: &s.log, Feed: screen{s.dark}, Thread: thread, Sources: []prompt.Source{prompt.System{Dir: "/w"}},
+		Model: s.model, Info: s.info, Log: &s.log, Feed: screen{s.dark}, Thread: thread, Sources: []prompt.Source{prompt.System{Dir: "/w"}},
 		Tools:  &tool.Dispatcher{Set: set, Rules: func() policy.Rules { return policy.Rules{Profile: s.profile} }, Ask: s.ask},
 		Limits: s.limits, Retries: 2,
 		Backoff: func(n int, after time.Duration) time.Duration { return max(after, time.Duration(n)*time.Second) },

@@ -28,6 +28,7 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		started := event.CallStarted{
 			Lane: req.Lane, Purpose: "chat", Attempt: attempt, Provider: t.Info.Provider, Protocol: t.Info.Protocol, Model: t.Info.Model,
 			Head: t.Thread.HeadNode(), Leaf: t.Thread.Leaf(), Estimate: manifest.Estimate, Repairs: len(manifest.Repairs),
+			Prices: prices(t.Info.Prices),
 		}
 		facts, err := t.Log.Append(context.WithoutCancel(ctx), event.Batch{Scope: t.scope, Facts: []event.Draft{{Subject: req.ID, Data: started}}})
 		if err != nil {
@@ -36,11 +37,11 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		show := &shower{feed: t.Feed, scope: t.scope, call: req.ID, after: facts[len(facts)-1].Seq}
 		r, err := t.Model.Stream(ctx, req, show.delta)
 		if err == nil || r.Exchange.HTTP/100 == 2 { // what was never answered has used nothing
-			t.usage.add(r.Usage)
+			t.usage.add(r.Usage, cost(t.Info.Prices, r.Usage))
 			t.budget.add(r.Usage, manifest.Estimate, r.Blocks)
 		}
 		if err == nil {
-			return r, t.completed(ctx, req.ID, r)
+			return r, t.completed(ctx, req.ID, r, manifest.Estimate)
 		}
 		var e *llm.Error
 		if !errors.As(err, &e) {
@@ -80,10 +81,10 @@ func (t *turn) again(e *llm.Error, attempt int, shown bool) (time.Duration, bool
 }
 
 // completed commits the end of the call and its message in one batch.
-func (t *turn) completed(ctx context.Context, call string, r *llm.Response) error {
+func (t *turn) completed(ctx context.Context, call string, r *llm.Response, estimate int) error {
 	done := event.CallCompleted{
 		HTTP: r.Exchange.HTTP, ProviderID: r.Exchange.ProviderID, Finish: string(r.Finish), RawFinish: r.RawFinish,
-		Usage: usage(r.Usage), Exchange: exchange(r.Exchange),
+		Usage: usage(r.Usage), Exchange: exchange(r.Exchange), Cost: cost(t.Info.Prices, r.Usage), Unread: t.unread(r.Usage, estimate),
 	}
 	m, text := t.message(r)
 	if r.Finish == llm.Length {
@@ -98,7 +99,7 @@ func (t *turn) failed(ctx context.Context, call string, r *llm.Response, e *llm.
 	m, text := t.message(r)
 	fact := event.CallFailed{
 		Class: string(e.Class), Code: e.Code, HTTP: e.HTTP, Message: e.Message, Partial: text != "",
-		Usage: usage(r.Usage), Exchange: exchange(r.Exchange),
+		Usage: usage(r.Usage), Exchange: exchange(r.Exchange), Cost: cost(t.Info.Prices, r.Usage),
 	}
 	drafts := []event.Draft{{Subject: call}}
 	if again {

@@ -45,7 +45,7 @@ func (p *program) story(e trace.Event) string {
 	case event.CallFailed:
 		return p.say.Say("story.call", d.Message)
 	case event.RunCompleted:
-		return p.say.Say("story.completed", p.plural("run.steps", d.Steps), p.usage(d.Usage))
+		return p.say.Say("story.completed", p.plural("run.steps", d.Steps), p.spent(d.Usage, d.Cost))
 	case event.RunFailed:
 		return p.say.Say("story.failed", d.Detail)
 	case event.RunCancelled:

@@ -121,8 +121,8 @@ func (p *program) listCalls(task trace.Task, calls []trace.Call) error {
 	fmt.Fprintln(w, strings.ReplaceAll(p.say.Say("trace.columns"), "|", "\t")+"\t")
 	for i, c := range calls {
 		in, out := tokens(c.Usage)
-		fmt.Fprintf(w, "%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i+1, c.Step, c.Attempt, c.Status, number(c.HTTPStatus),
-			number(c.RequestBytes), number(c.SharedBytes), number(c.ResponseBytes), in, out, ms(c.FirstByteMS), ms(c.DurationMS))
+		fmt.Fprintf(w, "%d\t%d\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t\n", i+1, c.Step, c.Attempt, c.Status, number(c.HTTPStatus),
+			number(c.RequestBytes), number(c.SharedBytes), number(c.ResponseBytes), in, out, p.cost(c.Cost), ms(c.FirstByteMS), ms(c.DurationMS))
 	}
 	if err := w.Flush(); err != nil {
 		return err

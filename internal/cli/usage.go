@@ -19,9 +19,10 @@ func (p *program) usageCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "usage [TASK]", Short: "Sum up the tokens that were reported",
-		Long: `Sum up the tokens that model servers reported, every attempt counted. Nothing
-is estimated: what no call reported is unknown, and a sum that lacks calls says
-so (≥).
+		Long: `Sum up the tokens that model servers reported, every attempt counted. No
+tokens are estimated: what no call reported is unknown, and a sum that lacks
+calls says so (≥). Costs are what servers said, or, with ~, tokens times the list
+price of the model; calls whose price is not known are left out, and counted.
 
 TASK is an id, at least 4 of its closing characters, or "last" (the default).
 By task or session it is over all tasks of the workspace, unless one is named.`,
@@ -93,6 +94,6 @@ func (p *program) usageRow(w *tabwriter.Writer, key string, f trace.UsageFigure)
 		}
 		return i18n.Number(*n)
 	}
-	fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t\n", visible(key), f.Calls, reported,
-		figure(f.Input), figure(f.CacheRead), figure(f.Output), figure(f.Reasoning))
+	fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t\n", visible(key), f.Calls, reported,
+		figure(f.Input), figure(f.CacheRead), figure(f.Output), figure(f.Reasoning), p.cost(f.Cost))
 }

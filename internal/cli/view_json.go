@@ -51,7 +51,7 @@ type result struct {
 	Status  string       `json:"status"`
 	Answer  *string      `json:"answer"`
 	Usage   *trace.Usage `json:"usage"`
-	Cost    *struct{}    `json:"cost"`
+	Cost    *trace.Cost  `json:"cost"`
 	Changes []change     `json:"changes"`
 	Denied  []denial     `json:"denied"`
 	Goal    *struct{}    `json:"goal"`
@@ -111,11 +111,11 @@ func (r *result) add(e trace.Event) {
 			r.Denied = append(r.Denied, denied(r.asked))
 		}
 	case event.RunCompleted:
-		r.end("completed", d.Usage, nil)
+		r.end("completed", d.Usage, d.Cost, nil)
 	case event.RunCancelled:
-		r.end("cancelled", d.Usage, nil)
+		r.end("cancelled", d.Usage, d.Cost, nil)
 	case event.RunFailed:
-		r.end("failed", d.Usage, &resultError{d.Code, d.Detail, d.Class, d.HTTP})
+		r.end("failed", d.Usage, d.Cost, &resultError{d.Code, d.Detail, d.Class, d.HTTP})
 	}
 }
 
@@ -126,8 +126,8 @@ func fileChanges(p event.Payload) []event.Change {
 	})
 }
 
-func (r *result) end(status string, u event.Usage, err *resultError) {
-	r.Status, r.Usage, r.Error = status, trace.NewUsage(u), err
+func (r *result) end(status string, u event.Usage, c *event.Cost, err *resultError) {
+	r.Status, r.Usage, r.Cost, r.Error = status, trace.NewUsage(u), trace.NewCost(c), err
 	if status != "completed" {
 		r.Answer = nil // what there is of a text is no answer; it is on record
 	}

@@ -33,6 +33,9 @@ type textView struct {
 	shown int    // characters of the text that is arriving which are on the terminal
 	open  bool   // the terminal's line is not ended
 	demo  bool   // how to look at the record is said in the end, with the folder
+
+	estimate   int  // tokens of the request that is under way, estimated
+	toldUnread bool // it was said that the server reads only a part
 }
 
 // toolLine is a call as it is shown.
@@ -53,12 +56,13 @@ func (v *textView) event(e trace.Event) error {
 	case event.RunInterrupted:
 		return v.interrupted(context.Background(), e.Task, d)
 	case event.CallStarted:
-		v.shown = 0
+		v.shown, v.estimate = 0, d.Estimate
 		clear(v.tools)
 		if d.Repairs > 0 {
 			v.note(v.p.say.Say("run.repaired", d.Repairs))
 		}
 	case event.CallCompleted:
+		v.unread(d)
 		v.http(strconv.Itoa(d.HTTP), d.Exchange)
 	case event.CallFailed:
 		v.failedCall(d)
@@ -82,7 +86,7 @@ func (v *textView) event(e trace.Event) error {
 	case event.PlanChanged:
 		v.block(v.p.plan(d), math.MaxInt, nil)
 	case event.RunCompleted:
-		return v.done(d.Steps, d.Usage, d.Denied, e.Task)
+		return v.done(d, e.Task)
 	case event.RunFailed:
 		v.failed(d, e.Task)
 	case event.RunCancelled:
@@ -138,7 +142,7 @@ func (v *textView) message(d event.MessageAdded) error {
 }
 
 // done writes the answer where it was not streamed, and the sums.
-func (v *textView) done(steps int, u event.Usage, denied int, task string) error {
+func (v *textView) done(d event.RunCompleted, task string) error {
 	if !v.p.OutTTY {
 		text := v.text
 		if !strings.HasSuffix(text, "\n") {
@@ -148,12 +152,12 @@ func (v *textView) done(steps int, u event.Usage, denied int, task string) error
 			return err
 		}
 	}
-	v.sums(steps, u, denied, task)
+	v.sums(d.Steps, d.Usage, d.Cost, d.Denied, task)
 	return nil
 }
 
-func (v *textView) sums(steps int, u event.Usage, denied int, task string) {
-	parts := []string{v.p.plural("run.steps", steps), v.p.usage(u)}
+func (v *textView) sums(steps int, u event.Usage, c *event.Cost, denied int, task string) {
+	parts := []string{v.p.plural("run.steps", steps), v.p.spent(u, c)}
 	if denied > 0 {
 		parts = append(parts, v.p.say.Say("run.denied", denied))
 	}
@@ -171,7 +175,7 @@ func (v *textView) failed(d event.RunFailed, task string) {
 		v.note(v.p.say.Say("run.partial"))
 		v.block(strings.Split(v.text, "\n"), 20, nil)
 	}
-	v.sums(d.Steps, d.Usage, d.Denied, task)
+	v.sums(d.Steps, d.Usage, d.Cost, d.Denied, task)
 	code := "run.failed"
 	if strings.HasPrefix(d.Code, "limit.") {
 		code = "run.limit"

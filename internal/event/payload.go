@@ -89,7 +89,8 @@ type RunCompleted struct {
 	Answer string `json:"answer"` // subject of the message that holds it
 	Steps  int    `json:"steps"`
 	Usage  Usage  `json:"usage"`
-	Denied int    `json:"denied"` // tool calls denied because nobody could be asked
+	Denied int    `json:"denied"`         // tool calls denied because nobody could be asked
+	Cost   *Cost  `json:"cost,omitempty"` // of its calls; absent: of none is it known
 }
 
 // RunFailed ends a run without an answer.
@@ -101,6 +102,7 @@ type RunFailed struct {
 	Steps  int    `json:"steps"`
 	Usage  Usage  `json:"usage"`
 	Denied int    `json:"denied"`
+	Cost   *Cost  `json:"cost,omitempty"`
 }
 
 // RunCancelled ends a run that a person stopped.
@@ -109,6 +111,7 @@ type RunCancelled struct {
 	Steps  int    `json:"steps"`
 	Usage  Usage  `json:"usage"`
 	Denied int    `json:"denied"`
+	Cost   *Cost  `json:"cost,omitempty"`
 }
 
 // RunInterrupted is written by recovery for a run whose process died.
@@ -213,6 +216,24 @@ type CallStarted struct {
 	Leaf     Seq    `json:"leaf"`              // the node that the request ends with
 	Estimate int    `json:"estimate"`          // tokens, estimated
 	Repairs  int    `json:"repairs,omitempty"` // places where a broken history was mended in this request
+	// Prices are those of the model as this program knows them; absent: it does not.
+	Prices *Prices `json:"prices,omitempty"`
+}
+
+// Prices are list prices in nano-dollars (a thousand-millionth of a US dollar) for a million tokens of each bucket of
+// [Usage]; reasoning is paid as output. Nil: not known.
+type Prices struct {
+	Fresh      *int64 `json:"fresh"`
+	CacheRead  *int64 `json:"cache_read"`
+	CacheWrite *int64 `json:"cache_write"`
+	Output     *int64 `json:"output"`
+}
+
+// Cost is what a call cost, or several.
+type Cost struct {
+	Nano     int64 `json:"nano_usd"`           // nano-dollars
+	Reported bool  `json:"reported,omitempty"` // the server said so; else it is tokens times prices, an estimate
+	Unknown  int   `json:"unknown,omitempty"`  // of a sum: calls that were answered, whose cost is not known and not in it
 }
 
 // CallCompleted is the end of a call whose reply was whole.
@@ -223,6 +244,10 @@ type CallCompleted struct {
 	RawFinish  string   `json:"raw_finish,omitempty"`
 	Usage      Usage    `json:"usage"`
 	Exchange   Exchange `json:"exchange"`
+	Cost       *Cost    `json:"cost,omitempty"` // absent: not known
+	// Unread says that the server counted far fewer tokens in the request than were sent: it has likely left out what it had no
+	// room for, and not said so.
+	Unread bool `json:"unread,omitempty"`
 }
 
 // CallFailed is the end of any other call.
@@ -235,6 +260,7 @@ type CallFailed struct {
 	RetryIn  *int64   `json:"retry_in_ms,omitempty"` // an attempt follows after so many milliseconds
 	Usage    Usage    `json:"usage"`
 	Exchange Exchange `json:"exchange"`
+	Cost     *Cost    `json:"cost,omitempty"`
 }
 
 // Exchange is what the wire knows of a call.

@@ -146,15 +146,19 @@ func english() map[string]string {
 		"task.rm.copies":       "what was copied before may still hold it: %s",
 
 		// usage
-		"usage.by":        "--by is %q; it must be one of %s",
-		"usage.columns":   "|calls|reported|tokens in|from cache|out|reasoning",
-		"usage.total":     "total",
-		"usage.unknown":   "unknown",
-		"usage.least":     "≥ %s",
-		"usage.of":        "%d of %d",
-		"usage.of.part":   "%d of %d, %d in part",
-		"usage.none":      "no call reported its usage",
-		"usage.workspace": "all tasks of this workspace",
+		"usage.by":            "--by is %q; it must be one of %s",
+		"usage.columns":       "|calls|reported|tokens in|from cache|out|reasoning|cost",
+		"usage.total":         "total",
+		"usage.unknown":       "unknown",
+		"usage.least":         "≥ %s",
+		"usage.of":            "%d of %d",
+		"usage.of.part":       "%d of %d, %d in part",
+		"usage.cost.estimate": "~$%s",
+		"usage.cost":          "$%s",
+		"run.cost":            "%s, %s",
+		"run.unread":          "the server read only %s of about %s tokens: it has likely left out the oldest messages, for want of room. Give the model a larger context window (Ollama: OLLAMA_CONTEXT_LENGTH=65536 ollama serve; LM Studio: load the model with a larger context length)",
+		"usage.none":          "no call reported its usage",
+		"usage.workspace":     "all tasks of this workspace",
 
 		// runs
 		"run.busy":             "workspace busy: process %d holds it for a %s since %s",
@@ -260,7 +264,7 @@ func english() map[string]string {
 		"trace.lost":   "the capture of this call is missing: captures.db is lost (it was removed, emptied or left out of a backup)",
 		"trace.absent": "the capture of this call is missing: it was pruned or never written",
 
-		"trace.columns":        "call|step|attempt|status|http|sent|shared|received|tokens in|out|first byte|time",
+		"trace.columns":        "call|step|attempt|status|http|sent|shared|received|tokens in|out|cost|first byte|time",
 		"trace.call":           "%s  step %d, attempt %d, %s",
 		"trace.request":        "%s %s",
 		"trace.request.bytes":  "  %s bytes, %s shared with the call before",

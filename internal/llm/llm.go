@@ -190,6 +190,7 @@ type Info struct {
 	Provider, Protocol, Model string
 	Window, MaxOutput         int64 // tokens
 	Local                     bool  // served on this machine or a private network
+	MayCut                    bool  // it leaves out of a request what it has no room for, and does not say so
 	Images                    *bool // it can look at pictures
 	Prices                    *Prices
 }

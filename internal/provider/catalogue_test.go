@@ -169,6 +169,9 @@ func cachePrices(m catwalkModel) (read, write float64) {
 	if m.InCache == m.In && m.OutCache == m.Out { // copied from the others
 		return 0, 0
 	}
+	if m.OutCache == m.Out && m.Out > m.In { // the same
+		m.OutCache = 0
+	}
 	for _, price := range []float64{m.InCache, m.OutCache} {
 		if price > m.In {
 			write = max(write, price)
@@ -196,6 +199,7 @@ func TestCachePrices(t *testing.T) {
 		{"one price under both names", 1.25, 10, 0.125, 0.125, 0.125, 0},
 		{"writing alone", 0.4, 2.4, 0.5, 0, 0, 0.5},
 		{"copies", 0.3, 1.2, 0.3, 1.2, 0, 0},
+		{"a copy beside one", 0.3, 2.5, 0.03, 2.5, 0.03, 0},
 		{"none", 1, 2, 0, 0, 0, 0},
 	} {
 		if read, write := cachePrices(catwalkModel{In: c.in, Out: c.out, InCache: c.inCache, OutCache: c.outCache}); read != c.read || write != c.write {

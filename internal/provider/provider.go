@@ -168,6 +168,7 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 	}
 	out := a.response(fail != nil)
 	out.Exchange = exchange(h, a.id)
+	out.Usage.Cost = reportedCost(out.Usage, h.Header)
 	if fail != nil {
 		if fail.HTTP == 0 {
 			fail.HTTP = h.Status

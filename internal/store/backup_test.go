@@ -258,7 +258,7 @@ func TestAutomaticBackups(t *testing.T) {
 	if err := os.Remove(filepath.Join(broken.Path, "overt.db")); err != nil {
 		t.Fatal(err)
 	}
-	spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)
+	spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0004-cost'`, `ALTER TABLE call DROP COLUMN nano_usd`, `ALTER TABLE call DROP COLUMN cost_reported`)
 	s, err := store.Open(t.Context(), store.Options{Dir: dir, Now: func() time.Time { return at(9) }})
 	if err != nil {
 		t.Fatal(err)
@@ -266,7 +266,7 @@ func TestAutomaticBackups(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{".lock", "20260102T000000Z-before-x", "20260103T000000Z-before-x", broken.Name, "20260109T000000Z-before-0003-task-states", "zz-notes"}
+	want := []string{".lock", "20260102T000000Z-before-x", "20260103T000000Z-before-x", broken.Name, "20260109T000000Z-before-0004-cost", "zz-notes"}
 	if got := entries(t, backups); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -277,11 +277,11 @@ func TestMigrationBackup(t *testing.T) {
 	t.Parallel()
 	dir := wholeRecord(t)
 	older := func() {
-		spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)
+		spoil(t, dir, "overt.db", `DELETE FROM migration WHERE name = '0004-cost'`, `ALTER TABLE call DROP COLUMN nano_usd`, `ALTER TABLE call DROP COLUMN cost_reported`)
 	}
 	for n := range 5 {
 		older()
-		if r := check(t, dir); !r.Files[0].Older || r.Files[0].Form != "0002-queue" {
+		if r := check(t, dir); !r.Files[0].Older || r.Files[0].Form != "0003-task-states" {
 			t.Errorf("%+v", r.Files[0])
 		}
 		s, err := store.Open(t.Context(), store.Options{Dir: dir, Version: "9", Now: func() time.Time { return time.Date(2026, 1, 1+n, 0, 0, 0, 0, time.UTC) }})
@@ -293,8 +293,8 @@ func TestMigrationBackup(t *testing.T) {
 		}
 	}
 	list, err := store.Backups(dir)
-	if err != nil || len(list) != 3 || list[0].Name != "20260105T000000Z-before-0003-task-states" || !list[0].Automatic || list[0].Why != "0003-task-states" ||
-		list[0].Version != "9" || list[0].Files[0].Form != "0002-queue" || list[2].Name != "20260103T000000Z-before-0003-task-states" {
+	if err != nil || len(list) != 3 || list[0].Name != "20260105T000000Z-before-0004-cost" || !list[0].Automatic || list[0].Why != "0004-cost" ||
+		list[0].Version != "9" || list[0].Files[0].Form != "0003-task-states" || list[2].Name != "20260103T000000Z-before-0004-cost" {
 		t.Errorf("%+v, %v", list, err)
 	}
 	// It can't be kept: nothing is changed.

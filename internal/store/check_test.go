@@ -187,6 +187,7 @@ func damages() []damage {
 		{"overt.db", `DROP TABLE migration`, "foreign  "},
 		{"overt.db", `DELETE FROM migration WHERE name = '0002-queue'`, "file migration 0002-queue"},
 		{"overt.db", `DELETE FROM migration WHERE name = '0003-task-states'`, "file migration 0003-task-states"},
+		{"overt.db", `DELETE FROM migration WHERE name = '0004-cost'`, "file migration 0004-cost"},
 		{"captures.db", `DELETE FROM migration WHERE name = '0002-outputs'`, "file migration 0002-outputs"},
 		{"captures.db", `UPDATE chunk SET hash = x'00' WHERE id = 3`, "bytes chunk 3"},
 		{"captures.db", `DELETE FROM chunk WHERE id = 3`, "file part 3"},

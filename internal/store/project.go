@@ -126,9 +126,9 @@ func (a *appending) project(f event.Fact) error {
 	case event.CallStarted:
 		return a.startCall(f.Seq, p)
 	case event.CallCompleted:
-		return a.endCall(f, CallCompleted, p.HTTP, p.Usage, p.Exchange)
+		return a.endCall(f, CallCompleted, p.HTTP, p.Usage, p.Cost, p.Exchange)
 	case event.CallFailed:
-		return a.endCall(f, CallFailed, p.HTTP, p.Usage, p.Exchange)
+		return a.endCall(f, CallFailed, p.HTTP, p.Usage, p.Cost, p.Exchange)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func (a *appending) startCall(seq event.Seq, p event.CallStarted) error {
 }
 
 // endCall completes the row of the call that the fact is about: the newest call.started of the run before it with its subject.
-func (a *appending) endCall(f event.Fact, status string, http int, u event.Usage, x event.Exchange) error {
+func (a *appending) endCall(f event.Fact, status string, http int, u event.Usage, c *event.Cost, x event.Exchange) error {
 	kind, err := a.name(string(event.KindCallStarted))
 	if err != nil {
 		return err
@@ -182,7 +182,14 @@ func (a *appending) endCall(f event.Fact, status string, http int, u event.Usage
 	if x.FirstByteMS != 0 {
 		first = x.FirstByteMS
 	}
+	var nano, reported any
+	if c != nil {
+		nano, reported = c.Nano, 0
+		if c.Reported {
+			reported = 1
+		}
+	}
 	return a.db.exec(`UPDATE call SET status = ?, http = ?, fresh = ?, cache_read = ?, cache_write = ?, output = ?, reasoning = ?,
-		coverage = ?, first_byte_ms = ?, duration_ms = ? WHERE seq = ?`,
-		status, code, u.Fresh, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Coverage, first, x.DurationMS, seq)
+		coverage = ?, nano_usd = ?, cost_reported = ?, first_byte_ms = ?, duration_ms = ? WHERE seq = ?`,
+		status, code, u.Fresh, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, u.Coverage, nano, reported, first, x.DurationMS, seq)
 }

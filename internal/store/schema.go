@@ -53,6 +53,9 @@ CREATE INDEX queue_task ON queue (task, added);
 `}, {"0003-task-states", `
 ALTER TABLE task ADD COLUMN reason TEXT;    -- of the state
 ALTER TABLE task ADD COLUMN forked INTEGER; -- the node of the parent that the thread goes on from
+`}, {"0004-cost", `
+ALTER TABLE call ADD COLUMN nano_usd INTEGER;      -- cost in nano-dollars; cost and currency were never written
+ALTER TABLE call ADD COLUMN cost_reported INTEGER; -- 1: as the server said; 0: tokens times prices
 `}}
 }
 

@@ -82,7 +82,7 @@ func TestInspect(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, c := st.Files[0], st.Files[1]
-	if !f.Present || *f.Facts == 0 || *f.Tasks != 4 || *f.Calls != 2 || f.Oldest == nil || f.Newest.Before(*f.Oldest) || f.Form != "0003-task-states" || f.Problem != "" ||
+	if !f.Present || *f.Facts == 0 || *f.Tasks != 4 || *f.Calls != 2 || f.Oldest == nil || f.Newest.Before(*f.Oldest) || f.Form != "0004-cost" || f.Problem != "" ||
 		*c.Exchanges != 14 || *c.Outputs != 2 || st.Holder != nil || st.Backups != nil || f.Exchanges != nil {
 		t.Errorf("%+v\n%+v", f, c)
 	}

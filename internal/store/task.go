@@ -64,6 +64,7 @@ type Call struct {
 	Provider, Protocol, Model, Status string
 	HTTP                              *int
 	Usage                             event.Usage // without Raw
+	Cost                              *event.Cost
 	FirstByteMS, DurationMS           *int64
 }
 
@@ -177,17 +178,22 @@ func (s *Store) runs(ctx context.Context, rest string, args ...any) ([]Run, erro
 func (s *Store) Calls(ctx context.Context, task string) ([]Call, error) {
 	return collect(ctx, s.facts, `SELECT c.seq, coalesce(f.subject, ''), n.text, coalesce(r.text, ''), c.step, c.attempt, l.text, c.purpose,
 		coalesce(p.text, ''), coalesce(o.text, ''), coalesce(m.text, ''), c.status, c.http, c.fresh, c.cache_read, c.cache_write,
-		c.output, c.reasoning, coalesce(c.coverage, ''), c.first_byte_ms, c.duration_ms
+		c.output, c.reasoning, coalesce(c.coverage, ''), c.nano_usd, coalesce(c.cost_reported, 0), c.first_byte_ms, c.duration_ms
 		FROM name n JOIN call c ON c.task = n.id JOIN fact f ON f.seq = c.seq JOIN name l ON l.id = c.lane LEFT JOIN name r ON r.id = c.run
 		LEFT JOIN name p ON p.id = c.provider LEFT JOIN name o ON o.id = c.protocol LEFT JOIN name m ON m.id = c.model
 		WHERE n.text = ? ORDER BY c.seq`, []any{task},
 		func(rows *sql.Rows) (c Call, err error) {
 			var subject string
 			u := &c.Usage
+			var nano *int64
+			var reported bool
 			err = rows.Scan(&c.Seq, &subject, &c.Task, &c.Run, &c.Step, &c.Attempt, &c.Lane, &c.Purpose, &c.Provider, &c.Protocol,
 				&c.Model, &c.Status, &c.HTTP, &u.Fresh, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning, &u.Coverage,
-				&c.FirstByteMS, &c.DurationMS)
+				&nano, &reported, &c.FirstByteMS, &c.DurationMS)
 			c.ID = longSubject(subject, c.Run)
+			if nano != nil {
+				c.Cost = &event.Cost{Nano: *nano, Reported: reported}
+			}
 			return c, err
 		})
 }

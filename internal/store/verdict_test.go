@@ -83,8 +83,8 @@ func harms() []harm {
 			emptied(t, path, "gone")
 			spoil(t, filepath.Dir(path), filepath.Base(path), `CREATE TABLE song (title)`)
 		}},
-		{"older", "overt.db", sql(`DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`, `ALTER TABLE task DROP COLUMN forked`)},
-		{"half older", "overt.db", sql(`DELETE FROM migration WHERE name = '0003-task-states'`, `ALTER TABLE task DROP COLUMN reason`)},
+		{"older", "overt.db", sql(`DELETE FROM migration WHERE name = '0004-cost'`, `ALTER TABLE call DROP COLUMN nano_usd`, `ALTER TABLE call DROP COLUMN cost_reported`)},
+		{"half older", "overt.db", sql(`DELETE FROM migration WHERE name = '0004-cost'`, `ALTER TABLE call DROP COLUMN nano_usd`)},
 		{"older", "captures.db", sql(`DELETE FROM migration WHERE name = '0002-outputs'`, `DROP TABLE output`)},
 	}
 	for _, how := range []string{"gone", "zero", "shaped"} {

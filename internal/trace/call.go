@@ -29,6 +29,7 @@ type Call struct {
 	SharedBytes   *int64  `json:"shared_bytes"` // leading bytes of the request that the call before had sent too
 	Masked        *int    `json:"masked"`       // secrets replaced in the stored bodies; not 0: they are not exact
 	Usage         *Usage  `json:"usage"`
+	Cost          *Cost   `json:"cost"`
 	FirstByteMS   *int64  `json:"first_byte_ms"`
 	DurationMS    *int64  `json:"duration_ms"`
 	Error         *string `json:"error"`
@@ -94,6 +95,7 @@ func (r *Reader) Calls(ctx context.Context, task string) ([]Call, error) {
 		if x.Usage.Coverage != "" {
 			c.Usage = NewUsage(x.Usage)
 		}
+		c.Cost = NewCost(x.Cost)
 		if f, ok := failed[x.ID]; ok {
 			text := f.Class + ": " + f.Message
 			c.Error = &text

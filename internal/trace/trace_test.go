@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -163,5 +164,43 @@ func TestCalls(t *testing.T) {
 	runs, err := r.Runs(ctx, "tsk_1")
 	if err != nil || len(runs) != 1 || runs[0].Status != "interrupted" {
 		t.Errorf("runs: %+v, %v", runs, err)
+	}
+}
+
+// TestCosts: what calls cost is summed up; calls that were answered without a known cost are counted beside it.
+func TestCosts(t *testing.T) {
+	s, r := open(t)
+	ctx := context.Background()
+	end := func(task string, i int, p event.Payload) {
+		sc := event.Scope{Session: "ses_1", Task: task, Turn: "trn_" + task, Run: "run_" + task}
+		call := fmt.Sprintf("cal_%s-%d.1", task, i)
+		for _, data := range []event.Payload{event.CallStarted{Lane: "l", Attempt: 1, Provider: "p", Model: "m"}, p} {
+			if _, err := s.Append(ctx, event.Batch{Scope: sc, Facts: []event.Draft{{Subject: call, Data: data}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	end("tsk_a", 1, event.CallCompleted{HTTP: 200, Cost: &event.Cost{Nano: 1_500_000_001}})
+	end("tsk_a", 2, event.CallFailed{HTTP: 200, Cost: &event.Cost{Nano: 9, Reported: true}})
+	end("tsk_a", 3, event.CallCompleted{HTTP: 200})
+	end("tsk_a", 4, event.CallFailed{HTTP: 429})
+	end("tsk_b", 1, event.CallCompleted{HTTP: 200, Cost: &event.Cost{Nano: 20, Reported: true}})
+	end("tsk_c", 1, event.CallCompleted{HTTP: 200})
+	calls, err := r.Calls(ctx, "tsk_a")
+	if err != nil || len(calls) != 4 || *calls[0].Cost != (trace.Cost{USD: 1_500_000_001, Estimate: true}) || *calls[1].Cost != (trace.Cost{USD: 9}) || calls[2].Cost != nil {
+		t.Errorf("%+v, %v", calls, err)
+	}
+	report, err := r.Usage(ctx, "", "task")
+	if err != nil || len(report.Rows) != 3 {
+		t.Fatal(report, err)
+	}
+	text, err := json.Marshal([]*trace.Cost{report.Rows[0].Cost, report.Rows[1].Cost, report.Rows[2].Cost, report.Total.Cost})
+	if want := `[{"usd":1.50000001,"estimate":true,"unknown_calls":1},{"usd":0.00000002,"estimate":false,"unknown_calls":0},null,{"usd":1.50000003,"estimate":true,"unknown_calls":2}]`; string(text) != want || err != nil {
+		t.Errorf("%s, want\n%s, %v", text, want, err)
+	}
+	for nano, want := range map[trace.USD]string{0: "0", 1: "0.000000001", 1e9: "1", 12_340_000_000: "12.34", -5: "-0.000000005"} {
+		if nano.String() != want {
+			t.Errorf("%s, want %s", nano, want)
+		}
 	}
 }

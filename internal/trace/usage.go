@@ -34,6 +34,10 @@ type UsageFigure struct {
 	CacheWrite  *int64 `json:"cache_write"`
 	Output      *int64 `json:"output"`    // tokens that came out
 	Reasoning   *int64 `json:"reasoning"` // of these, for reasoning
+	Cost        *Cost  `json:"cost"`      // null: of no call it is known
+
+	nano                   int64
+	priced, told, unpriced int // calls, as of store.UsageSum
 }
 
 // Groupings lists what usage can be given by.
@@ -66,10 +70,13 @@ func (r *Reader) Usage(ctx context.Context, task, by string) (*UsageReport, erro
 			Calls: x.Calls, Complete: x.Complete, Partial: x.Partial, Unavailable: x.Calls - x.Complete - x.Partial,
 			Input: NewUsage(x.Usage).Input(), Fresh: x.Usage.Fresh, CacheRead: x.Usage.CacheRead, CacheWrite: x.Usage.CacheWrite,
 			Output: x.Usage.Output, Reasoning: x.Usage.Reasoning,
+			nano: x.Nano, priced: x.Priced, told: x.Told, unpriced: x.Unpriced,
 		}}
+		row.price()
 		out.Rows = append(out.Rows, row)
 		out.Total.add(row.UsageFigure)
 	}
+	out.Total.price()
 	return out, nil
 }
 
@@ -78,6 +85,7 @@ func (f *UsageFigure) add(x UsageFigure) {
 	f.Complete += x.Complete
 	f.Partial += x.Partial
 	f.Unavailable += x.Unavailable
+	f.nano, f.priced, f.told, f.unpriced = f.nano+x.nano, f.priced+x.priced, f.told+x.told, f.unpriced+x.unpriced
 	for _, p := range []struct {
 		to **int64
 		n  *int64
@@ -90,5 +98,12 @@ func (f *UsageFigure) add(x UsageFigure) {
 			sum += **p.to
 		}
 		*p.to = &sum
+	}
+}
+
+// price settles the cost.
+func (f *UsageFigure) price() {
+	if f.priced > 0 {
+		f.Cost = &Cost{USD(f.nano), f.told < f.priced, f.unpriced}
 	}
 }

@@ -16,7 +16,7 @@ CREATE TABLE call (
   task INTEGER, run INTEGER, step INTEGER NOT NULL, attempt INTEGER NOT NULL, lane INTEGER NOT NULL, purpose TEXT NOT NULL,
   provider INTEGER, protocol INTEGER, model INTEGER, status TEXT NOT NULL, http INTEGER,
   fresh INTEGER, cache_read INTEGER, cache_write INTEGER, output INTEGER, reasoning INTEGER, coverage TEXT, -- NULL: not reported
-  cost REAL, currency TEXT, first_byte_ms INTEGER, duration_ms INTEGER);
+  cost REAL, currency TEXT, first_byte_ms INTEGER, duration_ms INTEGER, nano_usd INTEGER, cost_reported INTEGER);
 CREATE TABLE fact (
   seq     INTEGER PRIMARY KEY, -- max+1 inside the transaction: a rollback leaves no gap
   time    INTEGER NOT NULL,    -- Unix milliseconds
@@ -46,6 +46,7 @@ CREATE VIEW facts AS SELECT f.seq, f.time, k.text AS kind, t.text AS task, r.tex
 migration 0001-record;
 migration 0002-queue;
 migration 0003-task-states;
+migration 0004-cost;
 -- captures.db
 CREATE INDEX capture_lane ON capture (lane);
 CREATE TABLE body (
