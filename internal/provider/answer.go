@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -24,6 +25,7 @@ type answer struct {
 	size    int    // of what has come, as JSON
 	begun   bool   // a choice has come
 	done    bool   // the end mark or the end of a document has come
+	cut     bool   // the server has said that the answer is not whole, whatever the finish is
 	refusal bool
 	usage   llm.Usage
 }
@@ -161,10 +163,13 @@ func (a *answer) response(failed bool) *llm.Response {
 		a.end(p)
 	}
 	out := &llm.Response{RawFinish: a.finish, Usage: a.usage}
-	cut := failed || meaning(a.finish) == llm.Length
+	cut := failed || a.ended() == llm.Length
 	for _, p := range a.blocks {
+		if p.kind != llm.Call && p.text.Len() == 0 && (p.kind == llm.Text || len(p.opaque) == 0) {
+			continue // begun, and nothing came
+		}
 		if p.kind != llm.Call {
-			b := llm.Block{Type: p.kind, Carrier: p.carrier, Opaque: p.opaque, Text: p.text.String()}
+			b := llm.Block{Type: p.kind, Carrier: p.carrier, Opaque: valid(p.opaque), Text: p.text.String()}
 			if b.Carrier != "" || len(b.Opaque) > 0 {
 				b.Origin = a.origin
 			}
@@ -176,16 +181,44 @@ func (a *answer) response(failed bool) *llm.Response {
 		for i, c := range done {
 			b := llm.Block{Type: llm.Call, Call: &c}
 			if i == 0 && len(p.call.extra) > 0 {
-				b.Opaque, b.Origin = p.call.extra, a.origin
+				b.Opaque, b.Origin = valid(p.call.extra), a.origin
 			}
 			out.Blocks = append(out.Blocks, b)
 		}
 	}
-	out.Finish = meaning(a.finish)
-	if a.refusal {
-		out.Finish = llm.ContentFilter
-	}
+	out.Finish = a.ended()
 	return out
+}
+
+// valid gives what goes back without bytes that no server would take back.
+func valid(v json.RawMessage) json.RawMessage {
+	if len(v) == 0 {
+		return nil
+	}
+	return bytes.ToValidUTF8(v, []byte("\uFFFD"))
+}
+
+// ended gives the meaning of the finish.
+func (a *answer) ended() llm.Finish {
+	f := meaning(a.finish)
+	switch {
+	case a.refusal:
+		return llm.ContentFilter
+	case a.cut && f != llm.ContentFilter:
+		return llm.Length
+	}
+	return f
+}
+
+// stop takes a finish reason. name is the server's. The reasons that make an answer useless stay, whatever follows.
+func (a *answer) stop(reason, name string) *llm.Error {
+	if f := meaning(a.finish); f != llm.Length && f != llm.ContentFilter {
+		a.finish = reason
+	}
+	if class, ok := failing(reason); ok {
+		return &llm.Error{Class: class, Code: reason, Message: fmt.Sprintf("%s broke the answer off: %s", name, oneLine(reason))}
+	}
+	return nil
 }
 
 // meaning maps a finish reason. Sources: openai-openapi 2.3.0 and the documents of Mistral, Anthropic and Z.ai.

@@ -61,9 +61,11 @@ func cases(t *testing.T) map[string]replyCase {
 type outcome struct {
 	Blocks  []llm.Block
 	Finish  llm.Finish
+	Raw, ID string
 	Dropped int
 	Usage   llm.Usage
 	Class   llm.Class
+	Code    string
 	Message string
 }
 

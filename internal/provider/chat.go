@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"fmt"
 	"iter"
 	"net/http"
 
@@ -137,12 +136,7 @@ func (r *chatReader) choice(c raw) (nested raw, fail *llm.Error) {
 	}
 	r.delta(delta)
 	if s := reason.text(); s != "" && s != "null" {
-		if f := meaning(a.finish); f != llm.Length && f != llm.ContentFilter { // these two make the answer useless, whatever follows
-			a.finish = s
-		}
-		if class, ok := failing(s); ok {
-			return nested, &llm.Error{Class: class, Code: s, HTTP: h.Status, Message: fmt.Sprintf("%s broke the answer off: %s", m.o.Name, oneLine(s))}
-		}
+		return nested, a.stop(s, m.o.Name)
 	}
 	return nested, nil
 }

@@ -95,7 +95,7 @@ func (c *chat) tail(r *llm.Request, last *llm.Message) []byte {
 		b = append(b, `"}`...)
 	}
 	b = append(b, ']')
-	if p := r.Params; p.ToolChoice != "" {
+	if p := r.Params; p.ToolChoice != "" && len(r.Tools) > 0 {
 		b = appendString(append(b, `,"tool_choice":`...), p.ToolChoice)
 	}
 	if c.p.CacheControl {
@@ -135,8 +135,12 @@ func (c *chat) message(w *partWriter, r *llm.Request, before, m *llm.Message) {
 	}
 }
 
-// encodeTexts writes the text blocks as the inside of one string.
+// encodeTexts writes the text blocks as the inside of one string, which says something.
 func encodeTexts(w *partWriter, blocks []llm.Block, between string) {
+	if !says(blocks) {
+		w.raw(nothing)
+		return
+	}
 	n := 0
 	for _, b := range blocks {
 		if b.Type != llm.Text {
@@ -156,6 +160,9 @@ func (c *chat) pictures(w *partWriter, blocks []llm.Block) {
 	w.raw(`{"role":"user","content":[`)
 	n := 0
 	for _, b := range blocks {
+		if b.Image == nil && (b.Type != llm.Text || blank(b)) {
+			continue
+		}
 		if n > 0 {
 			w.raw(`,`)
 		}
@@ -164,12 +171,10 @@ func (c *chat) pictures(w *partWriter, blocks []llm.Block) {
 			w.raw(`{"type":"image_url","image_url":{"url":"data:` + b.Image.Media + `;base64,`)
 			w.base64(b.Image)
 			w.raw(`"}}`)
-		case b.Type == llm.Text:
+		default:
 			w.raw(`{"type":"text","text":`)
 			w.quoted(b.Text)
 			w.raw(`}`)
-		default:
-			continue
 		}
 		w.end(b.Owner)
 		n++
@@ -202,14 +207,13 @@ func (c *chat) results(w *partWriter, blocks []llm.Block) {
 }
 
 func (c *chat) assistant(w *partWriter, blocks []llm.Block) {
-	texts := slices.ContainsFunc(blocks, func(b llm.Block) bool { return b.Type == llm.Text && b.Text != "" })
 	calls := slices.ContainsFunc(blocks, func(b llm.Block) bool { return b.Call != nil })
 	switch {
-	case texts:
+	case says(blocks) || !calls:
 		w.raw(`{"role":"assistant","content":"`)
 		encodeTexts(w, blocks, "")
 		w.close(`"`)
-	case calls && !c.p.EmptyContent:
+	case !c.p.EmptyContent:
 		w.raw(`{"role":"assistant","content":null`)
 	default:
 		w.raw(`{"role":"assistant","content":""`)

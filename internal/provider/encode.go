@@ -192,7 +192,19 @@ func arguments(s string) string {
 	if json.Unmarshal([]byte(s), &o) != nil || o == nil {
 		return "{}"
 	}
-	return s
+	return strings.ToValidUTF8(s, "\uFFFD")
+}
+
+// nothing stands for a message that holds nothing that may be sent: it must hold something, since servers refuse empty
+// texts, and one that is left out would change who speaks after whom.
+const nothing = "(empty)"
+
+// blank tells whether a block is a text that says nothing.
+func blank(b llm.Block) bool { return b.Type == llm.Text && strings.TrimSpace(b.Text) == "" }
+
+// says tells whether a message has a text that says something.
+func says(blocks []llm.Block) bool {
+	return slices.ContainsFunc(blocks, func(b llm.Block) bool { return b.Type == llm.Text && !blank(b) })
 }
 
 // partWriter collects the parts of a message.

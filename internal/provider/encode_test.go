@@ -166,16 +166,6 @@ func TestChatURL(t *testing.T) {
 	}
 }
 
-func TestBadSchemaIsNotSent(t *testing.T) {
-	m, server, _ := start(t, scripted.Script{}, nil)
-	q := say("x")
-	q.Tools = []llm.ToolSpec{{Name: "broken", Schema: json.RawMessage(`{"type":`)}}
-	_, err := m.Stream(ctxOf(t), q, nil)
-	if e := asError(t, err); e.Class != llm.Invalid || !strings.Contains(e.Message, "broken") || len(server.Log()) != 0 {
-		t.Errorf("%+v", e)
-	}
-}
-
 // history draws a valid history.
 func history(t *rapid.T) []llm.Message {
 	var out []llm.Message

@@ -240,17 +240,3 @@ func TestMessageIsShort(t *testing.T) {
 		t.Errorf("%+v", big)
 	}
 }
-
-func TestRedirect(t *testing.T) {
-	m, k := against(t, true, func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://elsewhere.example/v1?token=abc", http.StatusTemporaryRedirect)
-	})
-	_, err := m.Stream(ctxOf(t), say("x"), nil)
-	e := asError(t, err)
-	if e.Class != llm.Redirect || e.HTTP != 307 || !strings.Contains(e.Message, "https://elsewhere.example/v1") || strings.Contains(e.Message, "abc") {
-		t.Errorf("%+v", e)
-	}
-	if len(k.received) != 1 || k.received[0].Status != 307 {
-		t.Error("the redirect is not recorded")
-	}
-}

@@ -46,9 +46,10 @@ type messagesReader struct {
 	m    *model
 	h    *wire.Response
 	a    *answer
-	at   map[int64]*messageBlock
-	last *messageBlock // that was begun
-	used raw           // the usage as far as it has come
+	all  []*messageBlock
+	at   map[int64]*messageBlock // by index, the latest: some servers give one to all
+	last *messageBlock           // that was begun
+	used raw                     // the usage as far as it has come
 }
 
 // messageBlock is a block that still grows; one without piece and call is of a kind that is not kept.
@@ -61,24 +62,25 @@ type messageBlock struct {
 }
 
 // event implements [reader].
-func (r *messagesReader) event(_ string, doc raw) *llm.Error {
-	switch doc.get("type").text() {
+func (r *messagesReader) event(name string, doc raw) *llm.Error {
+	kind := orElse(doc.get("type").text(), name)
+	if fail := r.a.grow(len(doc), r.m.o.Name); fail != nil && kind != "ping" {
+		return fail
+	}
+	switch kind {
 	case "message_start":
 		r.a.begun = true
 		m := doc.get("message")
 		r.a.id = m.get("id").text()
 		r.use(m.get("usage"))
 		for b := range m.get("content").elements() { // some gateways put the whole there
-			r.start(int64(len(r.at)), b)
+			r.start(int64(len(r.all)), b)
 		}
 	case "content_block_start":
 		r.a.begun = true
 		r.start(r.index(doc), doc.get("content_block"))
 	case "content_block_delta":
 		r.a.begun = true
-		if fail := r.a.grow(len(doc), r.m.o.Name); fail != nil {
-			return fail
-		}
 		r.delta(r.block(doc), doc.get("delta"))
 	case "content_block_stop":
 		if b := r.block(doc); b != nil && b.piece != nil && b.call == nil {
@@ -92,7 +94,7 @@ func (r *messagesReader) event(_ string, doc raw) *llm.Error {
 		r.a.done = true
 	case "error":
 		return r.m.fault(doc, r.h)
-	case "":
+	default:
 		if m := readMembers(doc); !m.err.null() || m.bare {
 			return r.m.fault(doc, r.h)
 		}
@@ -125,10 +127,12 @@ func (r *messagesReader) whole(doc raw) *llm.Error {
 
 // end implements [reader].
 func (r *messagesReader) end() {
-	for _, b := range r.at {
+	for _, b := range r.all {
 		switch {
-		case b.call != nil && len(b.call.args) == 0 && b.given.kind() == '{':
-			b.call.args = slices.Clone(b.given)
+		case b.call != nil && len(b.call.args) == 0 && b.given.kind() == '"': // of servers that know no better
+			b.call.args = unquote(nil, b.given, &b.call.half)
+		case b.call != nil && len(b.call.args) == 0:
+			b.call.args = b.given
 		case b.piece != nil && b.piece.carrier == signed && len(b.signature) > 0:
 			b.piece.opaque = appendString(nil, string(b.signature))
 		}
@@ -143,7 +147,7 @@ func (r *messagesReader) index(doc raw) int64 {
 	if n, ok := doc.get("index").number(); ok {
 		return n
 	}
-	return int64(len(r.at))
+	return int64(len(r.all))
 }
 
 func (r *messagesReader) block(doc raw) *messageBlock {
@@ -157,6 +161,7 @@ func (r *messagesReader) block(doc raw) *messageBlock {
 func (r *messagesReader) start(index int64, v raw) {
 	b := &messageBlock{}
 	r.at[index], r.last = b, b
+	r.all = append(r.all, b)
 	switch v.get("type").text() {
 	case "text":
 		b.piece = r.a.begin(llm.Text, "")
@@ -210,7 +215,7 @@ func (r *messagesReader) sign(b *messageBlock, v raw) {
 // stop takes the reason why the answer ended.
 func (r *messagesReader) stop(reason raw) *llm.Error {
 	if s := reason.text(); s != "" {
-		r.a.finish = s
+		return r.a.stop(s, r.m.o.Name)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"strings"
 
 	"overt/internal/llm"
 )
@@ -45,6 +44,9 @@ func (c *messages) head(r *llm.Request) ([]byte, error) {
 	return append(b, ','), nil
 }
 
+// leastBudget is the least that Anthropic takes as a budget, which must be below the limit of the answer.
+const leastBudget = 1024
+
 // thinking writes what switches thinking, and tells whether that is on.
 func (c *messages) thinking(b []byte, q llm.Params, most int) ([]byte, bool) {
 	effort := c.p.effort(q.Effort)
@@ -52,9 +54,11 @@ func (c *messages) thinking(b []byte, q llm.Params, most int) ([]byte, bool) {
 	case c.p.Thinking == "" || q.Thinking == "":
 	case q.Thinking == "off":
 		return append(b, `,"thinking":{"type":"disabled"}`...), false
+	case c.p.Thinking == ThinkingBudget && most <= leastBudget:
+		return b, false // there is no room to think
 	case c.p.Thinking == ThinkingBudget:
 		// The budget is a part of the limit and must be smaller; half of it is for the answer at least.
-		budget := max(1024, min(most/2, thinkingBudget(q.Effort)))
+		budget := max(leastBudget, min(most/2, thinkingBudget(q.Effort)))
 		return fmt.Appendf(b, `,"thinking":{"type":"enabled","budget_tokens":%d}`, budget), true
 	case c.p.Thinking == ThinkingAdaptive:
 		b = append(b, `,"thinking":{"type":"adaptive"}`...)
@@ -124,13 +128,16 @@ func (c *messages) system(i int, last bool, text string) []byte {
 func (c *messages) tail(r *llm.Request, last *llm.Message) []byte {
 	var b []byte
 	if last != nil {
-		if c.p.CacheControl {
+		if c.p.CacheControl && last.Role != llm.Assistant { // its last block may be thinking, which takes no mark
 			b = append(b, mark...)
 		}
 		b = append(b, `}]}`...)
 	}
 	b = append(b, ']')
 	if choice := r.Params.ToolChoice; choice != "" && len(r.Tools) > 0 {
+		if choice == "required" {
+			choice = "any"
+		}
 		b = append(appendString(append(b, `,"tool_choice":{"type":`...), choice), '}')
 	}
 	return append(b, '}')
@@ -174,7 +181,7 @@ func (c *messages) message(w *partWriter, _ *llm.Request, before, m *llm.Message
 		if !first {
 			w.raw(`,`)
 		}
-		w.raw(`{"type":"text","text":"(empty)"`)
+		w.raw(`{"type":"text","text":"` + nothing + `"`)
 	}
 }
 
@@ -203,7 +210,7 @@ func (c *messages) block(b llm.Block) []byte {
 		return append([]byte(`{"type":"redacted_thinking","data":`), b.Opaque...)
 	case b.Type == llm.Reasoning && own:
 		return append(append(appendString([]byte(`{"type":"thinking","thinking":`), b.Text), `,"signature":`...), b.Opaque...)
-	case b.Type == llm.Text && strings.TrimSpace(b.Text) != "":
+	case b.Type == llm.Text && !blank(b):
 		return appendString([]byte(`{"type":"text","text":`), b.Text)
 	}
 	return nil

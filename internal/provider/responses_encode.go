@@ -2,7 +2,7 @@ package provider
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"overt/internal/llm"
 )
@@ -19,7 +19,7 @@ func (c *responses) head(r *llm.Request) ([]byte, error) {
 		return nil, err
 	}
 	if n := r.Params.MaxTokens; n > 0 && c.p.LimitField != None {
-		b = fmt.Appendf(b, `,"max_output_tokens":%d`, n)
+		b = fmt.Appendf(b, `,"max_output_tokens":%d`, max(n, 16)) // it takes no less
 	}
 	effort := c.p.effort(r.Params.Effort)
 	if r.Params.Thinking == "off" {
@@ -82,7 +82,7 @@ func (c *responses) system(i int, last bool, text string) []byte {
 // tail implements [writer].
 func (c *responses) tail(r *llm.Request, _ *llm.Message) []byte {
 	b := []byte{']'}
-	if p := r.Params; p.ToolChoice != "" {
+	if p := r.Params; p.ToolChoice != "" && len(r.Tools) > 0 {
 		b = appendString(append(b, `,"tool_choice":`...), p.ToolChoice)
 	}
 	return append(b, '}')
@@ -98,29 +98,47 @@ func (c *responses) message(w *partWriter, _ *llm.Request, before, m *llm.Messag
 		w.raw(`{"type":"message","role":"user","content":[`)
 	}
 	n := 0
-	for _, b := range m.Blocks {
-		comma := len(w.b)
+	for i, b := range m.Blocks {
+		if !c.sends(user, m.Blocks[i:]) {
+			continue
+		}
 		if n > 0 {
 			w.raw(`,`)
 		}
-		if !c.item(w, user, b) {
-			w.b = w.b[:comma]
-			continue
-		}
+		c.item(w, user, b)
 		w.end(b.Owner)
 		n++
 	}
 	switch {
-	case user:
+	case n == 0 && user:
+		w.raw(`{"type":"input_text","text":"` + nothing + `"}`)
+	case n == 0:
+		w.raw(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"` + nothing + `"}]}`)
+	}
+	if user {
 		w.close(`]}`)
-	case n == 0: // so that the comma stands between two items
-		w.raw(`{"type":"message","role":"assistant","content":[]}`)
 	}
 }
 
-// item writes what a block is: an item, or a part of a message of the user; false: it is not sent.
-func (c *responses) item(w *partWriter, user bool, b llm.Block) bool {
-	own := len(b.Opaque) > 0 && b.Origin == c.origin
+// own tells whether what stands beside a block is of this model.
+func (c *responses) own(b llm.Block) bool { return len(b.Opaque) > 0 && b.Origin == c.origin }
+
+// sends tells whether the first of some blocks is sent. Reasoning is refused where nothing of the same answer follows it.
+func (c *responses) sends(user bool, blocks []llm.Block) bool {
+	switch b := blocks[0]; {
+	case b.Call != nil || b.Result != nil:
+		return true
+	case b.Image != nil:
+		return user
+	case b.Type == llm.Reasoning:
+		return c.own(b) && slices.ContainsFunc(blocks[1:], func(b llm.Block) bool { return b.Call != nil || b.Type == llm.Text && !blank(b) })
+	default:
+		return b.Type == llm.Text && !blank(b)
+	}
+}
+
+// item writes what a block is: an item, or a part of a message of the user.
+func (c *responses) item(w *partWriter, user bool, b llm.Block) {
 	switch {
 	case b.Call != nil:
 		w.raw(`{"type":"function_call","call_id":`)
@@ -134,28 +152,25 @@ func (c *responses) item(w *partWriter, user bool, b llm.Block) bool {
 		w.quoted(b.Result.ID)
 		w.raw(`,"output":`)
 		w.quoted(b.Result.Content)
-	case b.Image != nil && user:
+	case b.Image != nil:
 		w.raw(`{"type":"input_image","image_url":"data:` + b.Image.Media + `;base64,`)
 		w.base64(b.Image)
 		w.raw(`"`)
-	case b.Type == llm.Reasoning && own:
+	case b.Type == llm.Reasoning:
 		w.json(b.Opaque) // the item, as it came
-		return true
-	case b.Type == llm.Text && user:
+		return
+	case user:
 		w.raw(`{"type":"input_text","text":`)
 		w.quoted(b.Text)
-	case b.Type == llm.Text && strings.TrimSpace(b.Text) != "":
+	default:
 		w.raw(`{"type":"message","role":"assistant"`)
-		if own { // the phase, without which later models do worse
+		if c.own(b) { // the phase, without which later models do worse
 			w.raw(`,"phase":`)
 			w.json(b.Opaque)
 		}
 		w.raw(`,"content":[{"type":"output_text","text":`)
 		w.quoted(b.Text)
 		w.raw(`}]`)
-	default:
-		return false
 	}
 	w.raw(`}`)
-	return true
 }

@@ -1,44 +1,13 @@
 package provider_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 
-	"overt/internal/llm"
 	"overt/internal/provider"
-	"overt/internal/wire"
 )
-
-// TestSilence: a reply that goes silent, or never begins, is told from other time-outs, so that it may be asked for
-// once more. A proxy on loopback stands for a server that is not local.
-func TestSilence(t *testing.T) {
-	for _, first := range []string{"", "data: {\"choices\":[{\"delta\":{\"content\":\"hi\"}}]}\n\n"} {
-		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			io.Copy(io.Discard, r.Body) // net/http notices a client that leaves only once the body is read
-			if first != "" {
-				w.Write([]byte(first))
-				w.(http.Flusher).Flush()
-			}
-			<-r.Context().Done()
-		}))
-		defer proxy.Close()
-		c := wire.New(wire.Options{
-			Sink: &sink{}, Idle: 50 * time.Millisecond, Transport: wire.Transport{Proxy: func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }},
-		})
-		defer c.Close()
-		m := provider.New(provider.Options{Wire: c, Endpoint: "http://model.example/v1", Model: "m", Stream: true})
-		resp, err := m.Stream(ctxOf(t), say("x"), nil)
-		e := asError(t, err)
-		if e.Class != llm.Timeout || e.Code != "idle" || (text(resp, llm.Text) == "hi") != (first != "") {
-			t.Errorf("%q: %+v, %+v", first, e, resp)
-		}
-	}
-}
 
 // TestModelsErrors: no error shows the URL, which may hold a user and a password.
 // TestModelsRedirect: the look at the list goes nowhere else, not even to another port of the host, and says where to look.

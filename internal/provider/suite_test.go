@@ -1,10 +1,11 @@
 package provider_test
 
 import (
-	"bytes"
-	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,146 +14,271 @@ import (
 	"overt/internal/scripted"
 )
 
-// The suite runs each behaviour streaming and not.
-func both(t *testing.T, f func(t *testing.T, set func(*provider.Options))) {
-	for _, stream := range []bool{true, false} {
-		t.Run(fmt.Sprintf("stream=%v", stream), func(t *testing.T) {
-			f(t, func(o *provider.Options) { o.Stream = stream })
+// world is where a behaviour is looked at: one protocol, streaming or not.
+type world struct {
+	protocol string
+	stream   bool
+}
+
+// behaviour is what all protocols have in common, or what one of them has alone.
+type behaviour struct {
+	name string
+	// not has the worlds in which it has no meaning, and why: chat, responses, messages, stream, whole, or two of them with a
+	// blank between.
+	not map[string]string
+	run func(t *testing.T, w world)
+}
+
+// behaviours is the whole table.
+func behaviours() []behaviour {
+	return slices.Concat(answerBehaviours(), shapeBehaviours(), itemBehaviours(), transportBehaviours(), faultBehaviours(), requestBehaviours(), returnBehaviours())
+}
+
+// TestBehaviours looks at every behaviour in every world in which it has a meaning.
+// covers L036 L056 L238 L240 L241
+func TestBehaviours(t *testing.T) {
+	for _, b := range behaviours() {
+		t.Run(b.name, func(t *testing.T) {
+			for _, w := range worlds() {
+				if w.without(b) == "" {
+					t.Run(w.String(), func(t *testing.T) { b.run(t, w) })
+				}
+			}
 		})
 	}
 }
 
-func TestAnswer(t *testing.T) {
-	both(t, func(t *testing.T, set func(*provider.Options)) {
-		long := strings.Repeat("Zwölf Boxkämpfer 🥊 jagen 永. ", 20)
-		m, server, k := start(t, scripted.Script{Key: "sk-secret", Replies: []scripted.Reply{{
-			Text: long, Reasoning: "hmm … 思", Usage: &scripted.Usage{Prompt: 100, Cached: 64, Completion: 5},
-		}}}, set)
-		shown := map[llm.DeltaPart]string{}
-		r, err := m.Stream(ctxOf(t), say("hi"), func(d llm.Delta) { shown[d.Part] += d.Text })
-		if err != nil {
-			t.Fatal(err)
+// TestTable: the names are different, and every exception is of a world that there is and leaves some world.
+func TestTable(t *testing.T) {
+	words := []string{"chat", "responses", "messages", "stream", "whole"}
+	seen := map[string]bool{}
+	for _, b := range behaviours() {
+		if seen[b.name] {
+			t.Errorf("two behaviours are called %q", b.name)
 		}
-		if text(r, llm.Text) != long || text(r, llm.Reasoning) != "hmm … 思" || r.Blocks[0].Carrier != "reasoning_content" {
-			t.Errorf("blocks %+v", r.Blocks)
-		}
-		if shown[llm.TextDelta] != long || shown[llm.ReasoningDelta] != "hmm … 思" {
-			t.Errorf("shown %q", shown)
-		}
-		if r.Finish != llm.Stop || r.RawFinish != "stop" || r.Dropped != 0 {
-			t.Errorf("finish %q %q, dropped %d", r.Finish, r.RawFinish, r.Dropped)
-		}
-		if *r.Usage.Fresh != 36 || *r.Usage.CacheRead != 64 || *r.Usage.Output != 5 || r.Usage.CacheWrite != nil || r.Usage.Reasoning != nil {
-			t.Errorf("usage %+v", r.Usage)
-		}
-		log := server.Log()
-		if len(log) != 1 || !bytes.Equal(log[0].Request, join(k.sent[0].Body)) || !bytes.Equal(log[0].Response, k.received[0].Body) {
-			t.Error("what was recorded is not what the server received and sent")
-		}
-		if log[0].Header.Get("Authorization") != "Bearer sk-secret" || strings.Contains(fmt.Sprint(k.sent[0].Header), "secret") {
-			t.Error("the key must be sent and not recorded")
-		}
-		x := r.Exchange
-		if x.HTTP != 200 || x.ProviderID != "chatcmpl-scripted-1" || x.Request.Bytes != int64(len(log[0].Request)) || len(x.Response.SHA256) != 64 || x.FirstByte <= 0 || x.Duration < x.FirstByte {
-			t.Errorf("exchange %+v", x)
-		}
-	})
-}
-
-func TestCalls(t *testing.T) {
-	both(t, func(t *testing.T, set func(*provider.Options)) {
-		args := `{"path": "a \"b\"\n 🥊",  "n": 1.50}`
-		m, _, _ := start(t, scripted.Script{Replies: []scripted.Reply{{Text: "Look.", Calls: []scripted.Call{
-			{ID: "a", Name: "read", Args: args}, {ID: "b", Name: "now", Args: "{}"},
-		}}}}, set)
-		q := say("hi")
-		q.Tools = toolSpecs()
-		r, err := m.Stream(ctxOf(t), q, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := []llm.ToolCall{{ID: "a", Name: "read", Arguments: args}, {ID: "b", Name: "now", Arguments: "{}"}}
-		if got := callsOf(r); fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("calls %q, want %q", got, want)
-		}
-		if r.Finish != llm.ToolCalls || r.Blocks[0].Text != "Look." {
-			t.Errorf("%+v", r)
-		}
-	})
-}
-
-// covers L241
-func TestCutConnection(t *testing.T) {
-	both(t, func(t *testing.T, set func(*provider.Options)) {
-		m, server, k := start(t, scripted.Script{Replies: []scripted.Reply{{
-			Text: strings.Repeat("x", 40), Calls: []scripted.Call{{Name: "read", Args: `{"path":"` + strings.Repeat("y", 99) + `"}`}}, Cut: 7,
-		}}}, set)
-		q := say("hi")
-		q.Tools = toolSpecs()
-		r, err := m.Stream(ctxOf(t), q, nil)
-		e := asError(t, err)
-		if e.Class != llm.Cut || !e.Retryable() || len(callsOf(r)) != 0 {
-			t.Errorf("error %+v, response %+v", e, r)
-		}
-		if r.Exchange.HTTP == 200 && len(k.received) == 1 && !bytes.Equal(k.received[0].Body, server.Log()[0].Response) {
-			t.Error("the record of a cut reply differs from what was sent")
-		}
-		if k.received[0].Err == nil {
-			t.Error("the record does not say that the reply was cut")
-		}
-	})
-}
-
-func TestCancel(t *testing.T) {
-	both(t, func(t *testing.T, set func(*provider.Options)) {
-		hold := make(chan struct{})
-		defer close(hold)
-		m, _, k := start(t, scripted.Script{Replies: []scripted.Reply{{Text: strings.Repeat("word ", 100), Hold: hold}}}, set)
-		ctx, cancel := context.WithCancel(ctxOf(t))
-		go func() {
-			for {
-				k.mu.Lock()
-				n := len(k.sent)
-				k.mu.Unlock()
-				if n > 0 {
-					cancel()
-					return
+		seen[b.name] = true
+		for where, why := range b.not {
+			for _, word := range strings.Fields(where) {
+				if !slices.Contains(words, word) || why == "" {
+					t.Errorf("%s: %q: %q", b.name, where, why)
 				}
 			}
-		}()
-		_, err := m.Stream(ctx, say("hi"), nil)
-		if e := asError(t, err); e.Class != llm.Cancelled || !errors.Is(err, context.Canceled) {
-			t.Errorf("error %+v", e)
 		}
-		if len(k.received) != 1 {
-			t.Errorf("%d ends recorded, want 1", len(k.received))
+		if !slices.ContainsFunc(worlds(), func(w world) bool { return w.without(b) == "" }) {
+			t.Errorf("%s has a meaning nowhere", b.name)
+		}
+	}
+	if len(seen) < 60 {
+		t.Errorf("%d behaviours", len(seen))
+	}
+}
+
+func worlds() (out []world) {
+	for _, p := range []string{provider.Chat, provider.Responses, provider.Messages} {
+		out = append(out, world{p, true}, world{p, false})
+	}
+	return out
+}
+
+func (w world) String() string {
+	_, name, _ := strings.Cut(w.protocol, "-")
+	if w.stream {
+		return name + " stream"
+	}
+	return name + " whole"
+}
+
+// without says why a behaviour has no meaning here; "": it has one.
+func (w world) without(b behaviour) string {
+	is := strings.Fields(w.String())
+	for where, why := range b.not {
+		if !slices.ContainsFunc(strings.Fields(where), func(word string) bool { return !slices.Contains(is, word) }) {
+			return why
+		}
+	}
+	return ""
+}
+
+// pick gives what is of this protocol.
+func (w world) pick(chat, responses, messages string) string {
+	switch w.protocol {
+	case provider.Chat:
+		return chat
+	case provider.Responses:
+		return responses
+	}
+	return messages
+}
+
+// set makes options those of this world.
+func (w world) set(o *provider.Options) { o.Protocol, o.Stream = w.protocol, w.stream }
+
+// start serves a script and gives a model on it.
+func (w world) start(t testing.TB, s scripted.Script, more ...func(*provider.Options)) (llm.Model, *scripted.Server, *sink) {
+	t.Helper()
+	return start(t, s, func(o *provider.Options) {
+		w.set(o)
+		for _, f := range more {
+			f(o)
 		}
 	})
 }
 
-func TestNothingIsSentUnrecorded(t *testing.T) {
-	both(t, func(t *testing.T, set func(*provider.Options)) {
-		m, server, k := start(t, scripted.Script{Replies: []scripted.Reply{{Text: "x"}}}, set)
-		k.fail = errors.New("disk full")
-		_, err := m.Stream(ctxOf(t), say("hi"), nil)
-		if e := asError(t, err); e.Class != llm.Storage || !strings.Contains(e.Message, "disk full") || e.Retryable() {
-			t.Errorf("error %+v", e)
-		}
-		if len(server.Log()) != 0 || len(k.received) != 0 {
-			t.Error("something was sent")
-		}
-	})
+// script serves replies.
+func (w world) script(t testing.TB, replies ...scripted.Reply) (llm.Model, *scripted.Server, *sink) {
+	t.Helper()
+	return w.start(t, scripted.Script{Replies: replies})
 }
 
-// covers L238
-func TestNoServer(t *testing.T) {
-	m, server, _ := start(t, scripted.Script{}, nil)
-	server.Close()
-	r, err := m.Stream(ctxOf(t), say("hi"), nil)
-	if e := asError(t, err); e.Class != llm.Network || !e.Retryable() || !strings.Contains(e.Message, "refused") {
-		t.Errorf("error %+v", e)
+// against gives a model on a server that does as it likes.
+func (w world) against(t testing.TB, h http.HandlerFunc, more ...func(*provider.Options)) (llm.Model, *sink) {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	k := &sink{}
+	o := provider.Options{Wire: newWire(t, k), Endpoint: server.URL, Name: "test", Model: "m"}
+	w.set(&o)
+	for _, f := range more {
+		f(&o)
 	}
-	if r.Exchange.Request.Bytes == 0 {
-		t.Error("the recorded request is not in the exchange")
+	return provider.New(o), k
+}
+
+// record gives the bytes that a server sends for a reply.
+func (w world) record(t testing.TB, r scripted.Reply) string {
+	t.Helper()
+	m, server, _ := w.script(t, r)
+	m.Stream(ctxOf(t), ask(), nil) // whatever comes of it
+	log := server.Log()
+	if len(log) != 1 || log[0].Status != 200 {
+		t.Fatalf("%+v", log)
 	}
+	return string(log[0].Response)
+}
+
+// ask is a request that offers tools.
+func ask() *llm.Request {
+	q := say("go")
+	q.Tools = toolSpecs()
+	return q
+}
+
+// play gives what a raw reply of status 200 comes to. What was shown must be what is kept, and what came what is recorded.
+func (w world) play(t testing.TB, pieces ...string) outcome {
+	t.Helper()
+	header := sse()
+	if len(pieces) > 0 && strings.HasPrefix(pieces[0], "{") {
+		header = map[string]string{"Content-Type": "application/json"}
+	}
+	return w.playAs(t, header, pieces...)
+}
+
+func (w world) playAs(t testing.TB, header map[string]string, pieces ...string) outcome {
+	t.Helper()
+	m, k := w.against(t, raw(200, header, pieces...))
+	return outcomeOf(t, m, k)
+}
+
+// outcomeOf asks once.
+func outcomeOf(t testing.TB, m llm.Model, k *sink) outcome {
+	t.Helper()
+	shown := map[llm.DeltaPart]string{}
+	r, err := m.Stream(ctxOf(t), ask(), func(d llm.Delta) { shown[d.Part] += d.Text })
+	if got := text(r, llm.Text); got != shown[llm.TextDelta] {
+		t.Errorf("shown %q, kept %q", shown[llm.TextDelta], got)
+	}
+	if got := text(r, llm.Reasoning); got != shown[llm.ReasoningDelta] {
+		t.Errorf("shown as reasoning %q, kept %q", shown[llm.ReasoningDelta], got)
+	}
+	for i := range r.Blocks {
+		r.Blocks[i].Origin = "" // it names the port
+	}
+	o := outcome{Blocks: r.Blocks, Finish: r.Finish, Raw: r.RawFinish, Dropped: r.Dropped, Usage: r.Usage, ID: r.Exchange.ProviderID}
+	if err != nil {
+		e := asError(t, err)
+		o.Class, o.Code, o.Message = e.Class, e.Code, strings.ReplaceAll(e.Message, hostOf(k), "HOST")
+	}
+	return o
+}
+
+// want compares an outcome that must not be a failure.
+func (o outcome) want(t testing.TB, finish llm.Finish, blocks string) {
+	t.Helper()
+	if o.Class != "" || o.Finish != finish || flat(o.Blocks) != blocks {
+		t.Errorf("%s %s: finish %q, blocks %s\nwant %q, %s", o.Class, o.Message, o.Finish, flat(o.Blocks), finish, blocks)
+	}
+}
+
+// fails compares an outcome that must be a failure, with what came before it.
+func (o outcome) fails(t testing.TB, class llm.Class, part, blocks string) {
+	t.Helper()
+	if o.Class != class || !strings.Contains(o.Message, part) || flat(o.Blocks) != blocks {
+		t.Errorf("%q %q, blocks %s\nwant %q with %q, %s", o.Class, o.Message, flat(o.Blocks), class, part, blocks)
+	}
+}
+
+// flat shows blocks in one line. Blanks between the tokens of arguments do not count: Messages has none to tell of.
+func flat(blocks []llm.Block) string {
+	var out []string
+	for _, b := range blocks {
+		switch b.Type {
+		case llm.Call:
+			args := b.Call.Arguments
+			if v, err := compact(args); err == nil {
+				args = v
+			}
+			out = append(out, fmt.Sprintf("call(%s %s %s)", b.Call.ID, b.Call.Name, args))
+		default:
+			out = append(out, fmt.Sprintf("%s(%s)", b.Type, b.Text))
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func compact(s string) (string, error) {
+	var v json.RawMessage
+	if err := json.Unmarshal([]byte(s), &v); err != nil {
+		return "", err
+	}
+	b, err := json.Marshal(v)
+	return string(b), err
+}
+
+// named makes a stream of documents, each under its type as the name of its event.
+func named(docs ...string) string {
+	var b strings.Builder
+	for _, d := range docs {
+		var v struct{ Type string }
+		if err := json.Unmarshal([]byte(d), &v); err != nil {
+			v.Type = "broken"
+		}
+		fmt.Fprintf(&b, "event: %s\ndata: %s\n\n", v.Type, d)
+	}
+	return b.String()
+}
+
+// texts makes a reply whose text comes in pieces, which are the insides of JSON strings.
+func (w world) texts(pieces ...string) string {
+	if !w.stream {
+		s := strings.Join(pieces, "")
+		return w.pick(`{"choices":[{"message":{"content":"`+s+`"},"finish_reason":"stop"}]}`,
+			`{"output":[{"type":"message","content":[{"type":"output_text","text":"`+s+`"}]}],"status":"completed"}`,
+			`{"content":[{"type":"text","text":"`+s+`"}],"stop_reason":"end_turn"}`)
+	}
+	if w.protocol == provider.Chat {
+		for i, p := range pieces {
+			pieces[i] = `"content":"` + p + `"`
+		}
+		return stream("stop", pieces...)
+	}
+	docs := []string{w.pick("", `{"type":"response.output_item.added","output_index":0,"item":{"type":"message"}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`)}
+	for _, p := range pieces {
+		docs = append(docs, w.pick("", `{"type":"response.output_text.delta","output_index":0,"delta":"`+p+`"}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`+p+`"}}`))
+	}
+	if w.protocol == provider.Responses {
+		return named(append(docs, `{"type":"response.completed","response":{"status":"completed"}}`)...)
+	}
+	return named(append(docs, `{"type":"message_delta","delta":{"stop_reason":"end_turn"}}`, `{"type":"message_stop"}`)...)
 }

@@ -1,25 +1,11 @@
 package provider_test
 
 import (
-	"fmt"
 	"testing"
-
-	"overt/internal/llm"
 )
 
 // covers F128 F129
 func TestUsage(t *testing.T) {
-	show := func(u llm.Usage) string {
-		s := ""
-		for _, n := range []*int64{u.Fresh, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning} {
-			if n == nil {
-				s += "- "
-				continue
-			}
-			s += fmt.Sprint(*n, " ")
-		}
-		return s
-	}
 	for _, c := range []struct{ name, tail, want string }{ // fresh, cache read, cache write, output, reasoning
 		{"none", ``, "- - - - - "},
 		{"null", `,"usage":null`, "- - - - - "},
@@ -46,13 +32,13 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if got := show(r.Usage); got != c.want {
+		if got := showUsage(r.Usage); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
 	last, err := reply(t, `data: {"choices":[{"delta":{"content":"a"},"finish_reason":"stop","usage":{"prompt_tokens":1,"completion_tokens":1}}]}`+"\n\n"+
 		`data: {"choices":[{"delta":{},"usage":{"prompt_tokens":1,"completion_tokens":2}}],"usage":null}`+"\n\ndata: {\"choices\":[],\"usage\":{}}\n\n")
-	if err != nil || show(last.Usage) != "1 - - 2 - " || string(last.Usage.Raw) != `{"prompt_tokens":1,"completion_tokens":2}` {
-		t.Errorf("the last of several: %s %s %v", show(last.Usage), last.Usage.Raw, err)
+	if err != nil || showUsage(last.Usage) != "1 - - 2 - " || string(last.Usage.Raw) != `{"prompt_tokens":1,"completion_tokens":2}` {
+		t.Errorf("the last of several: %s %s %v", showUsage(last.Usage), last.Usage.Raw, err)
 	}
 }
