@@ -62,9 +62,7 @@ func TestInterruptTwice(t *testing.T) {
 	eventually(t, "the first signal is said", func() bool { return strings.Contains(x.err.String(), "stopping") })
 	x.Process.Signal(os.Interrupt)
 	x.wait().want(t, 130)
-	if left := livingIn(p.dir); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	eventually(t, "what was killed is gone", func() bool { return len(livingIn(p.dir)) == 0 })
 	p.run("-u", s.URL, "-m", "strict", "--continue", "go on").want(t, 0)
 	eventually(t, "the group is gone", func() bool { return len(livingIn(p.dir)) == 0 })
 	s.valid(t)
