@@ -236,15 +236,16 @@ func (a *App) model(ctx context.Context) (string, error) {
 	if c.Model.Value != "" {
 		return c.Model.Value, nil
 	}
-	list, err := provider.Models(ctx, a.client.HTTP(), c.BaseURL.Value, c.APIKey.Value)
+	list, err := provider.Models(ctx, a.client.HTTP(), c.Protocol.Value, c.BaseURL.Value, requestHeader(c, c.APIKey.Value))
+	ids := list.IDs()
 	switch {
 	case err != nil:
 		return "", &config.Error{Code: "config.no_list", Args: []any{c.Provider, a.mask.String(err.Error())}, Hint: "config.no_list.hint", HintArgs: []any{"overt doctor"}}
-	case len(list) == 1:
-		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{list[0], c.Provider}})
-		return list[0], nil
+	case len(ids) == 1:
+		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{ids[0], c.Provider}})
+		return ids[0], nil
 	}
-	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, strings.Join(list, ", ")}, Hint: "config.no_model.hint"}
+	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, strings.Join(ids, ", ")}, Hint: "config.no_model.hint"}
 }
 
 // kit is what a task runs with.

@@ -40,8 +40,8 @@ func LocalServers(ctx context.Context, env func(string) (string, bool)) []Found 
 			continue
 		}
 		all.Go(func() {
-			if models, err := provider.Models(ctx, client, p.BaseURL, ""); err == nil {
-				found[i] = &Found{p.Name, p.BaseURL, models}
+			if models, err := provider.Models(ctx, client, provider.Chat, p.BaseURL, nil); err == nil {
+				found[i] = &Found{p.Name, p.BaseURL, models.IDs()}
 			}
 		})
 	}

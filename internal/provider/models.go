@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,51 +11,80 @@ import (
 	"time"
 )
 
-// modelsTimeout bounds how long a list of models is waited for.
-const modelsTimeout = 5 * time.Second
+// modelsTimeout bounds how long a list of models is waited for, maxList how many bytes of it are read.
+const (
+	modelsTimeout = 5 * time.Second
+	maxList       = 8 << 20
+)
 
-// Models lists the ids of the models that an endpoint offers (GET models below the base URL), in its order. Errors are
-// one line; no list in an answer is one, and so is a redirect, which is never followed.
-func Models(ctx context.Context, c *http.Client, endpoint, key string) ([]string, error) {
-	_, address, err := Addresses(Chat, endpoint)
+// List is what an endpoint says of its models.
+type List struct {
+	Server string // the kind of server, one of the Server constants, "" where the list does not tell
+	Models []Listed
+}
+
+// Models asks an endpoint for its models (GET models below the base URL), in its order. header is what goes with the request,
+// see [Header]. Errors are one line; no list in an answer is one, and so is a redirect, which is never followed.
+func Models(ctx context.Context, c *http.Client, protocol, endpoint string, header http.Header) (List, error) {
+	_, address, err := Addresses(protocol, endpoint)
 	if err != nil {
-		return nil, err
+		return List{}, err
+	}
+	if protocol == Messages { // which gives 20 a page
+		u, err := url.Parse(address)
+		if err != nil {
+			return List{}, err
+		}
+		q := u.Query()
+		q.Set("limit", "1000")
+		u.RawQuery = q.Encode()
+		address = u.String()
 	}
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	status, body, err := fetch(ctx, c, http.MethodGet, address, header, "")
 	if err != nil {
-		return nil, err
+		return List{}, err
 	}
-	if key != "" {
-		req.Header.Set("Authorization", "Bearer "+key)
+	list, ok := readList(body)
+	if status != http.StatusOK || !ok {
+		return List{}, fmt.Errorf("HTTP %d, no list of models", status)
+	}
+	return list, nil
+}
+
+// fetch makes one request and gives the answer, of which no more than maxList bytes. It follows no redirect: what goes with the
+// request is for this address.
+func fetch(ctx context.Context, c *http.Client, method, address string, header http.Header, body string) (int, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, errors.New("the base URL can't be used")
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
 	}
 	once := *c
-	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // the key is for this address
+	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	res, err := once.Do(req)
 	if u, ok := errors.AsType[*url.Error](err); ok {
-		return nil, u.Err // its text holds the whole URL, with what may be secret in it
+		return 0, nil, u.Err // its text holds the whole URL, with what may be secret in it
 	}
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer res.Body.Close()
 	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
 		target := to.Scheme + "://" + to.Host + strings.TrimRight(to.Path, "/")
 		if base, list := strings.CutSuffix(target, "/models"); list {
-			return nil, fmt.Errorf("the server redirects to %s; set that as the base URL if you trust it", base)
+			return 0, nil, fmt.Errorf("the server redirects to %s; set that as the base URL if you trust it", base)
 		}
-		return nil, fmt.Errorf("the server redirects to %s, a page to sign in at, perhaps", target)
+		return 0, nil, fmt.Errorf("the server redirects to %s, a page to sign in at, perhaps", target)
 	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, 4<<20))
-	if err != nil {
-		return nil, err
-	}
-	ids, ok := ReadModels(body)
-	if res.StatusCode != http.StatusOK || !ok {
-		return nil, fmt.Errorf("HTTP %d, no list of models", res.StatusCode)
-	}
-	return ids, nil
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxList))
+	return res.StatusCode, text, err
 }
 
 // Addresses gives the URLs of a protocol's requests and of the list of models below a base URL as people write it.
@@ -71,17 +99,15 @@ func Addresses(protocol, endpoint string) (post, models string, err error) {
 
 // ReadModels reads the ids of a list of models; false: the text is none.
 func ReadModels(text []byte) ([]string, bool) {
-	var list struct {
-		Data []struct {
-			ID string `json:"id"`
-		} `json:"data"`
-	}
-	if json.Unmarshal(text, &list) != nil || list.Data == nil {
-		return nil, false
-	}
-	ids := make([]string, 0, len(list.Data))
-	for _, m := range list.Data {
+	list, ok := readList(text)
+	return list.IDs(), ok
+}
+
+// IDs gives the ids of the models.
+func (l List) IDs() []string {
+	ids := make([]string, 0, len(l.Models))
+	for _, m := range l.Models {
 		ids = append(ids, m.ID)
 	}
-	return ids, true
+	return ids
 }

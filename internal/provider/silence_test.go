@@ -20,7 +20,7 @@ func TestModelsRedirect(t *testing.T) {
 		http.Redirect(w, r, strings.Replace(other.URL, "//", "//me:hunter2@", 1)+"/api"+r.URL.Path+"?key=hunter2", http.StatusMovedPermanently)
 	}))
 	defer server.Close()
-	_, err := provider.Models(ctxOf(t), newWire(t, &sink{}).HTTP(), server.URL, "key")
+	_, err := provider.Models(ctxOf(t), newWire(t, &sink{}).HTTP(), provider.Chat, server.URL, http.Header{"Authorization": {"Bearer key"}})
 	if want := "the server redirects to " + other.URL + "/api/v1; set that as the base URL if you trust it"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -42,7 +42,7 @@ func TestModelsErrors(t *testing.T) {
 	host := strings.TrimPrefix(server.URL, "http://")
 	c := newWire(t, &sink{})
 	for _, base := range []string{"http://me:hunter2@127.0.0.1:1", "http://me:hunter2@" + host + "/loop", "http://me:hunter2@" + host + "/odd", "http://me:hunter2@" + host, "://me:hunter2@x"} {
-		list, err := provider.Models(ctxOf(t), c.HTTP(), base, "key")
+		list, err := provider.Models(ctxOf(t), c.HTTP(), provider.Chat, base, http.Header{"Authorization": {"Bearer key"}})
 		if err == nil || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "me:") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, %v", base, list, err)
 		}
