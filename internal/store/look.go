@@ -106,24 +106,19 @@ func (e *NewerError) Error() string {
 // formOf reads the form of a file. Ours is one whose table of migrations begins with our first; a table of this name alone does not
 // make it so.
 func (d *database) formOf(ctx context.Context, steps []migration) (fileForm, error) {
-	seen, err := d.seen(ctx)
-	if err != nil {
+	// Another program may have made its mark before its first table. Both are asked at one moment: whoever begins a record at the same
+	// time makes the tables, then the number.
+	var tables, marked int64
+	if err := d.conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM main.sqlite_schema),
+		(SELECT application_id <> 0 OR user_version <> 0 FROM pragma_application_id, pragma_user_version)`).Scan(&tables, &marked); err != nil {
 		return fileForm{}, err
 	}
-	if !seen[steps[0].name] { // the rare case, in which it is asked for what else there is
-		// Another program may have made its mark before its first table. Both are asked at one moment: whoever begins a record at the
-		// same time makes the tables, then the number.
-		var tables, marked int64
-		if err := d.conn.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM main.sqlite_schema),
-			(SELECT application_id <> 0 OR user_version <> 0 FROM pragma_application_id, pragma_user_version)`).Scan(&tables, &marked); err != nil {
-			return fileForm{}, err
-		}
-		if tables == 0 {
-			return fileForm{empty: marked == 0, foreign: marked != 0, missing: steps}, nil
-		}
-		if seen, err = d.seen(ctx); err != nil || !seen[steps[0].name] { // it may have been begun meanwhile
-			return fileForm{foreign: err == nil}, err
-		}
+	if tables == 0 {
+		return fileForm{empty: marked == 0, foreign: marked != 0, missing: steps}, nil
+	}
+	seen, err := d.seen(ctx)
+	if err != nil || !seen[steps[0].name] {
+		return fileForm{foreign: err == nil}, err
 	}
 	var out fileForm
 	for _, m := range steps {
