@@ -147,8 +147,24 @@ func (b *bench) build() error {
 		if out, err := cmd.CombinedOutput(); err != nil {
 			return fmt.Errorf("build %s: %w\n%s", p.out, err, out)
 		}
+		if err := install(b.program(p.out)); err != nil {
+			return err
+		}
 	}
 	return nil
+}
+
+// install writes a program anew, as whoever installs it does. The linker writes by way of memory, a page at a time, and so the system
+// keeps the file in single pages, too, of which each has to be mapped when it is first touched: a start took a fifth longer.
+func install(path string) error {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = os.Remove(path)
+	}
+	if err == nil {
+		err = os.WriteFile(path, data, 0o700)
+	}
+	return err
 }
 
 func (b *bench) program(name string) string { return filepath.Join(b.disk, name) }
