@@ -24,6 +24,7 @@ var decoders = map[Kind]func([]byte) (Payload, error){
 	KindContextPacked:    decode[ContextPacked],
 	KindContextTaken:     decode[ContextTaken],
 	KindMessageAdded:     decode[MessageAdded],
+	KindPicturesLeft:     decode[PicturesLeft],
 	KindCallStarted:      decode[CallStarted],
 	KindCallCompleted:    decode[CallCompleted],
 	KindCallFailed:       decode[CallFailed],
@@ -122,6 +123,10 @@ func (ContextTaken) sealed()    {}
 // Kind implements [Payload].
 func (MessageAdded) Kind() Kind { return KindMessageAdded }
 func (MessageAdded) sealed()    {}
+
+// Kind implements [Payload].
+func (PicturesLeft) Kind() Kind { return KindPicturesLeft }
+func (PicturesLeft) sealed()    {}
 
 // Kind implements [Payload].
 func (CallStarted) Kind() Kind { return KindCallStarted }

@@ -48,6 +48,7 @@ func samples() []event.Payload {
 			{Type: "reasoning", Text: "hm", Carrier: "reasoning_content"},
 			{Type: "call", Call: &event.ToolCall{ID: "tcl_1", Given: "a1", Name: "x", Args: `{"a": "é<&>"}`}},
 		}},
+		event.PicturesLeft{Count: 2, Reason: "image input is not supported"},
 		event.CallStarted{Lane: "l", Purpose: "chat", Attempt: 2, Provider: "p", Protocol: "q", Model: "m", Head: 3, Leaf: 4, Estimate: 5, Repairs: 1},
 		event.CallCompleted{HTTP: 200, ProviderID: "c1", Finish: "stop", RawFinish: "stop", Usage: usage, Exchange: x},
 		event.CallFailed{Class: "rate", Code: "c", HTTP: 429, Message: "m", Partial: true, RetryIn: n(500), Usage: usage, Exchange: x},

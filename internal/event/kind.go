@@ -24,6 +24,7 @@ const (
 	KindContextPacked    Kind = "context.packed"
 	KindContextTaken     Kind = "context.taken"
 	KindMessageAdded     Kind = "message.added"
+	KindPicturesLeft     Kind = "pictures.left"
 	KindCallStarted      Kind = "call.started"
 	KindCallCompleted    Kind = "call.completed"
 	KindCallFailed       Kind = "call.failed"
@@ -55,7 +56,7 @@ type Payload interface {
 // Node tells whether facts of this kind are nodes of a thread: they have a parent, and the task's head moves to them.
 func (k Kind) Node() bool {
 	switch k {
-	case KindContextHead, KindContextTaken, KindMessageAdded, KindToolCompleted:
+	case KindContextHead, KindContextTaken, KindMessageAdded, KindToolCompleted, KindPicturesLeft:
 		return true
 	}
 	return false

@@ -194,6 +194,14 @@ type Image struct {
 	Media string `json:"media"` // image/png, image/jpeg, image/gif, image/webp
 	Bytes int64  `json:"bytes"`
 	Name  string `json:"name,omitempty"` // of the file that it was read from, for people
+	Data  []byte `json:"-"`              // the bytes, in a draft alone; nil: the log has them already
+}
+
+// PicturesLeft says that requests go without pictures from here on, as long as the model is the same, since its server refused
+// one over them; each is replaced by a line that says so. The subject is the call that failed. Node.
+type PicturesLeft struct {
+	Count  int    `json:"count"`  // pictures in that request
+	Reason string `json:"reason"` // the server's words
 }
 
 // ToolCall is a call that the model made.
@@ -352,6 +360,7 @@ type ToolCompleted struct {
 	Cut     bool            `json:"cut,omitempty"`     // Content is not the whole output
 	Output  *Output         `json:"output,omitempty"`  // the whole output, where Content is not it
 	Meta    json.RawMessage `json:"meta,omitempty"`
+	Images  []Image         `json:"images,omitempty"` // that the model gets after all results of the step
 }
 
 // Output names an output that was kept beside the record.

@@ -150,6 +150,11 @@ func (a *appending) fact(seq event.Seq, d event.Draft) error {
 		}
 		parent = sql.NullInt64{Int64: int64(f.Parent), Valid: true}
 	}
+	for _, i := range event.Images(d.Data) {
+		if err := a.keepPicture(i); err != nil {
+			return err
+		}
+	}
 	data, err := event.Encode(d.Data, a.s.mask.String, a.keep)
 	if err != nil {
 		return err
@@ -195,13 +200,18 @@ func (a *appending) place(f *event.Fact, parent *event.Seq) error {
 // keep stores a long text, once.
 func (a *appending) keep(text []byte) (int64, error) {
 	hash := sha256.Sum256(text)
-	var id int64
-	found, err := a.db.get(`SELECT id FROM blob WHERE hash = ?`, []any{hash[:]}, &id)
-	if err == nil && !found {
+	id, err := a.blob(hash[:])
+	if err == nil && id == 0 {
 		enc, data := a.s.pack.pack(text)
 		id, err = a.db.insert(`INSERT INTO blob (hash, bytes, enc, data) VALUES (?, ?, ?, ?)`, hash[:], len(text), enc, data)
 	}
 	a.blobs[id] = text
+	return id, err
+}
+
+// blob gives the number of what is kept under a hash, 0 for nothing.
+func (a *appending) blob(hash []byte) (id int64, err error) {
+	_, err = a.db.get(`SELECT id FROM blob WHERE hash = ?`, []any{hash}, &id)
 	return id, err
 }
 

@@ -55,7 +55,7 @@ func check(ctx context.Context, dir, name string, depth int) (*Report, error) {
 	var last *checking // captures.db
 	emptyFacts, strange, ids := false, false, map[string]int64{}
 	for _, file := range recordFiles() {
-		c := &checking{ctx: ctx, file: file, sent: sent, named: named, changes: changes, started: started, kept: map[string]bool{}, depth: depth}
+		c := &checking{ctx: ctx, file: file, sent: sent, named: named, changes: changes, started: started, kept: map[string]bool{}, pictures: map[string]event.Seq{}, depth: depth}
 		path := filepath.Join(dir, file.name)
 		_, err := plain(path)
 		switch {
@@ -142,6 +142,8 @@ type checking struct {
 	started map[string]bool      // calls that facts know; likewise
 	changes map[string]event.Seq // by checkpoint: the facts that say that files changed; filled by the first file
 
+	pictures map[string]event.Seq // by hash, of those that were not found: a fact that names one
+
 	is       CheckedFile
 	id       int64  // of the record; 0: none yet, or not known
 	root     string // the workspace that last worked in it
@@ -183,6 +185,7 @@ func (c *checking) look(path string) error {
 	err := look(c.ctx, path, func(d *database) error {
 		c.is, c.id, c.problems, c.more = CheckedFile{Present: true}, 0, nil, 0 // for the second look
 		clear(c.kept)
+		clear(c.pictures)
 		if err := d.still(c.ctx); err != nil {
 			return err
 		}
@@ -330,6 +333,9 @@ func (c *checking) facts(d *database) error {
 		if changed(f) {
 			c.changes[f.Subject] = row.seq
 		}
+		for _, i := range event.Images(f.Data) {
+			c.pictures[i.Hash] = row.seq
+		}
 		if fold == nil {
 			return nil
 		}
@@ -359,14 +365,6 @@ func (c *checking) wellFormed(s *Store, row *factRow) error {
 		err = errors.New("its text is not UTF-8")
 	}
 	return err
-}
-
-// blobs reads every long text.
-func (c *checking) blobs(d *database) error {
-	p := &packer{}
-	return d.each(c.ctx, `SELECT id, hash, bytes, enc, data FROM main.blob WHERE id > ? ORDER BY id LIMIT 64`, func(id int64, hash []byte, size int64, enc int, data []byte) {
-		c.content(p, "blob", ProblemText, id, hash, size, enc, data)
-	})
 }
 
 // each gives rows of contents, some at a time.

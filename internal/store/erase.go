@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,8 +38,8 @@ func (e *ScrubError) Error() string {
 // Unwrap gives the cause.
 func (e *ScrubError) Unwrap() error { return e.Err }
 
-// Erase takes away for good what is recorded of the batch's task: the data of its facts, the long texts that no other
-// task's facts have too, its captures and outputs, what waited for it, and its title. The numbers of its facts stay, with
+// Erase takes away for good what is recorded of the batch's task: the data of its facts, the long texts and pictures that no
+// other task's facts have too, its captures and outputs, what waited for it, and its title. The numbers of its facts stay, with
 // kind, time and ids, and the last of them is task.erased. Both files are then written anew, which takes the time and, for
 // a while, the space of a copy. It is the one change to facts that were written.
 //
@@ -178,7 +179,8 @@ func (a *appending) erase(by string) (event.TaskErased, error) {
 	return done, nil
 }
 
-// ownTexts gives the long texts that only facts of a task refer to. It reads every fact of the record where there are any.
+// ownTexts gives the long texts and pictures that only facts of a task refer to. It reads every fact of the record where there
+// are any.
 func (a *appending) ownTexts(task int64) (map[int64]bool, error) {
 	own := map[int64]bool{}
 	err := a.texts(`task = ?`, task, func(id int64) bool { own[id] = true; return true })
@@ -189,37 +191,61 @@ func (a *appending) ownTexts(task int64) (map[int64]bool, error) {
 	return own, err
 }
 
-// texts gives the long texts that the facts under a condition refer to, until give returns false.
+// texts gives the long texts and pictures that the facts under a condition refer to, until give returns false.
 func (a *appending) texts(where string, task int64, give func(id int64) bool) error {
+	pictures := map[string]bool{}
+	more, err := a.inFacts(where, task, give, pictures)
+	for hash := range pictures {
+		if err != nil || !more {
+			break
+		}
+		var sum []byte
+		if sum, err = hex.DecodeString(hash); err != nil {
+			err = nil // no name of ours
+			continue
+		}
+		var id int64
+		if id, err = a.blob(sum); err == nil && id != 0 {
+			more = give(id)
+		}
+	}
+	return err
+}
+
+// inFacts gives the long texts until give returns false, which is what it returns then, and collects pictures by their hashes.
+func (a *appending) inFacts(where string, task int64, give func(id int64) bool, pictures map[string]bool) (more bool, err error) {
 	rows, err := a.db.conn.QueryContext(context.Background(), `SELECT enc, data FROM fact WHERE data IS NOT NULL AND `+where, task)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		var enc int
 		var packed []byte
 		if err := rows.Scan(&enc, &packed); err != nil {
-			return err
+			return false, err
 		}
 		data, err := a.s.pack.unpack(enc, packed)
 		if err != nil {
-			return err
+			return false, err
+		}
+		for _, hash := range event.Pictures(data) {
+			pictures[hash] = true
 		}
 		if !bytes.Contains(data, []byte(`{"$blob":`)) {
 			continue
 		}
 		ids, err := event.Blobs(data)
 		if err != nil {
-			return err
+			return false, err
 		}
 		for _, id := range ids {
 			if !give(id) {
-				return nil
+				return false, nil
 			}
 		}
 	}
-	return rows.Err()
+	return true, rows.Err()
 }
 
 // erase forgets the exchanges and outputs of a task, with every part that no other one shares.

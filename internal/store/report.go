@@ -14,7 +14,7 @@ const (
 	ProblemFile       = "file"       // SQLite finds the file damaged
 	ProblemGap        = "gap"        // facts are missing
 	ProblemFact       = "fact"       // a fact can't be read
-	ProblemText       = "text"       // a long text is not what its hash says
+	ProblemText       = "text"       // a long text or picture is not what its hash says, or not there
 	ProblemParent     = "parent"     // a node hangs below what is none of its thread's
 	ProblemProjection = "projection" // a row is not what the facts say; it can be made anew
 	ProblemBytes      = "bytes"      // what is kept of an exchange or output is not what its hash says, or not all there
