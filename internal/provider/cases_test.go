@@ -1,15 +1,11 @@
 package provider_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
-	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,10 +13,12 @@ import (
 	"overt/internal/provider"
 )
 
-// replyCase is a line of testdata/cases.jsonl: a reply seen in public, and what it means.
+// replyCase is a line of testdata/cases.jsonl: a reply seen in public, and what it means; or the same situation in another
+// protocol, with an id that ends in /chat, /responses or /messages.
 type replyCase struct {
 	ID    string
 	Setup struct {
+		API   string
 		Reply struct {
 			Status  int
 			Headers map[string]string
@@ -29,9 +27,9 @@ type replyCase struct {
 		} `json:"http_reply"`
 	}
 	Expected struct {
-		Text   *string
-		Finish string
-		Calls  []struct {
+		Text, Reasoning *string
+		Finish          string
+		Calls           []struct {
 			ID, Name  string
 			Arguments map[string]any
 		} `json:"tool_calls"`
@@ -40,7 +38,48 @@ type replyCase struct {
 	}
 }
 
-func cases(t *testing.T) map[string]replyCase {
+// base is the id of the line that a case is of.
+func (c replyCase) base() string {
+	id, _, _ := strings.Cut(c.ID, "/")
+	return id
+}
+
+func (c replyCase) world() world {
+	for prefix, protocol := range map[string]string{"openai responses": provider.Responses, "anthropic": provider.Messages} {
+		if strings.HasPrefix(c.Setup.API, prefix) {
+			return world{protocol, true}
+		}
+	}
+	return world{provider.Chat, true}
+}
+
+// nowhere has the lines whose situation can't be in a protocol.
+func nowhere() map[string]string {
+	return map[string]string{
+		"D-finish-stop-with-calls responses": "it has no reason of its own for calls",
+		"D-no-done-line responses":           "its last event is all that ends it",
+		"D-think-tag-split responses":        "reasoning has items of its own",
+		"D-think-tag-split messages":         "reasoning has blocks of its own",
+	}
+}
+
+// TestEveryCaseEverywhere: each line is there in each protocol in which its situation can be.
+func TestEveryCaseEverywhere(t *testing.T) {
+	has := map[string]bool{}
+	for _, c := range cases(t) {
+		protocol, _, _ := strings.Cut(c.world().String(), " ")
+		has[c.base()+" "+protocol] = true
+	}
+	for _, c := range cases(t) {
+		for _, protocol := range []string{"chat", "responses", "messages"} {
+			if key := c.base() + " " + protocol; has[key] == (nowhere()[key] != "") {
+				t.Errorf("%s: there %v, not there because %q", key, has[key], nowhere()[key])
+			}
+		}
+	}
+}
+
+func cases(t testing.TB) map[string]replyCase {
 	t.Helper()
 	data, err := os.ReadFile("testdata/cases.jsonl")
 	if err != nil {
@@ -71,28 +110,10 @@ type outcome struct {
 
 func play(t *testing.T, c replyCase, pieces []string) outcome {
 	t.Helper()
-	m, k := against(t, true, raw(c.Setup.Reply.Status, c.Setup.Reply.Headers, pieces...))
-	q := say("go")
-	q.Tools = toolSpecs()
-	shown := ""
-	r, err := m.Stream(ctxOf(t), q, func(d llm.Delta) {
-		if d.Part == llm.TextDelta {
-			shown += d.Text
-		}
-	})
-	if got := text(r, llm.Text); got != shown {
-		t.Errorf("shown %q, kept %q", shown, got)
-	}
+	m, k := c.world().against(t, raw(c.Setup.Reply.Status, c.Setup.Reply.Headers, pieces...))
+	o := outcomeOf(t, m, k)
 	if len(k.received) != 1 || string(k.received[0].Body) != strings.Join(pieces, "") {
 		t.Errorf("recorded %q", k.received[0].Body)
-	}
-	for i := range r.Blocks {
-		r.Blocks[i].Origin = "" // it names the port
-	}
-	o := outcome{Blocks: r.Blocks, Finish: r.Finish, Dropped: r.Dropped, Usage: r.Usage}
-	if err != nil {
-		e := asError(t, err)
-		o.Class, o.Message = e.Class, strings.ReplaceAll(e.Message, hostOf(k), "HOST")
 	}
 	return o
 }
@@ -103,31 +124,10 @@ func hostOf(k *sink) string {
 	return host
 }
 
-// cuts gives ways to deliver a body.
-func cuts(body string) [][]string {
-	out := [][]string{{body}}
-	bytewise := make([]string, len(body))
-	for i := range len(body) {
-		bytewise[i] = body[i : i+1]
-	}
-	out = append(out, bytewise)
-	rng := rand.New(rand.NewPCG(1, 2))
-	for range 5 {
-		var pieces []string
-		for rest := body; rest != ""; {
-			n := 1 + rng.IntN(min(len(rest), 90))
-			pieces = append(pieces, rest[:n])
-			rest = rest[n:]
-		}
-		out = append(out, pieces)
-	}
-	return out
-}
-
 // covers F081 L259
 func TestCases(t *testing.T) {
 	all := cases(t)
-	if len(all) < 18 {
+	if len(all) < 59 {
 		t.Fatalf("%d cases", len(all))
 	}
 	for id, c := range all {
@@ -136,13 +136,9 @@ func TestCases(t *testing.T) {
 			if pieces == nil {
 				pieces = []string{c.Setup.Reply.Body}
 			}
-			first := play(t, c, pieces)
-			check(t, c, first)
-			for i, p := range cuts(strings.Join(pieces, "")) {
-				if got := play(t, c, p); asJSON(t, got) != asJSON(t, first) {
-					t.Fatalf("cut %d gives %s, want %s", i, asJSON(t, got), asJSON(t, first))
-				}
-			}
+			o := play(t, c, pieces)
+			check(t, c, o)
+			sameHoweverCut(t, c.world(), strings.Join(pieces, ""), 100)
 		})
 	}
 }
@@ -161,6 +157,9 @@ func check(t *testing.T, c replyCase, o outcome) {
 	t.Helper()
 	r := &llm.Response{Blocks: o.Blocks}
 	e := c.Expected
+	if e.Reasoning != nil && text(r, llm.Reasoning) != *e.Reasoning {
+		t.Errorf("reasoning %q, want %q", text(r, llm.Reasoning), *e.Reasoning)
+	}
 	if e.Text != nil && text(r, llm.Text) != *e.Text {
 		t.Errorf("text %q, want %q", text(r, llm.Text), *e.Text)
 	}
@@ -181,7 +180,10 @@ func check(t *testing.T, c replyCase, o outcome) {
 			t.Errorf("calls %v, want %v", got, want)
 		}
 	}
-	if u := e.Usage; u != nil && (*o.Usage.Fresh != u.Input-u.Cached || *o.Usage.CacheRead != u.Cached || *o.Usage.Output != u.Output) {
+	if u := e.Usage; u != nil && c.world().protocol != provider.Messages {
+		u.Input -= u.Cached // there it is what was not cached
+	}
+	if u := e.Usage; u != nil && (*o.Usage.Fresh != u.Input || *o.Usage.CacheRead != u.Cached || *o.Usage.Output != u.Output) {
 		t.Errorf("usage %+v", o.Usage)
 	}
 	switch e.Finish {
@@ -201,11 +203,11 @@ func check(t *testing.T, c replyCase, o outcome) {
 	if e.Finish != "error" && e.Finish != "incomplete" && o.Class != "" {
 		t.Errorf("failed: %s %s", o.Class, o.Message)
 	}
-	checkFurther(t, c.ID, o)
+	checkFurther(t, c, o)
 }
 
 // checkFurther asserts what the lines demand in words.
-func checkFurther(t *testing.T, id string, o outcome) {
+func checkFurther(t *testing.T, c replyCase, o outcome) {
 	t.Helper()
 	r := &llm.Response{Blocks: o.Blocks}
 	calls := fmt.Sprint(callsOf(r))
@@ -214,17 +216,21 @@ func checkFurther(t *testing.T, id string, o outcome) {
 		"D-unknown-tool":        `[{a1 search_files {}} {a2 read {"path":"x"}} {a3 bash {"command":"ls"}} {a4  {}}]`,
 		"D-duplicate-ids":       `[{call_0 read {"path":"x"}} {call_0 read {"path":"y"}}]`,
 	}
-	if w, ok := want[id]; ok && calls != w {
+	if w, ok := want[c.base()]; ok && calls != w {
 		t.Errorf("calls %s, want %s", calls, w)
 	}
-	switch id {
+	switch c.base() {
 	case "D-truncated-by-length":
 		if o.Finish != llm.Length {
 			t.Errorf("finish %q", o.Finish)
 		}
-	case "D-error-mid-stream":
+	case "D-error-mid-stream", "D-anthropic-error-event":
 		if o.Class != llm.Overload {
 			t.Errorf("class %q can't be retried", o.Class)
+		}
+	case "D-reasoning-passed-back", "D-anthropic-tool-stream":
+		if c.world().protocol != provider.Chat {
+			comesBack(t, c)
 		}
 	case "D-json-error-with-200":
 		if o.Class != llm.Invalid {
@@ -235,6 +241,40 @@ func checkFurther(t *testing.T, id string, o outcome) {
 			t.Errorf("class %q, message %q", o.Class, o.Message)
 		}
 	}
+}
+
+// comesBack: what a reply has sealed is in the next request as it was, before the calls.
+func comesBack(t *testing.T, c replyCase) {
+	t.Helper()
+	w := c.world()
+	m, k := w.against(t, raw(200, sse(), c.Setup.Reply.Body))
+	q := ask()
+	first, err := m.Stream(ctxOf(t), q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q.Messages = append(q.Messages, llm.Message{Role: llm.Assistant, Blocks: first.Blocks})
+	for _, x := range callsOf(first) {
+		q.Messages = append(q.Messages, result(x.ID, x.Name, "r"))
+	}
+	m.Stream(ctxOf(t), q, nil)
+	thought := text(first, llm.Reasoning)
+	want := w.pick("", `{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"`+thought+`"}],"encrypted_content":`+string(seal(first))+`},{"type":"function_call"`,
+		`"content":[{"type":"thinking","thinking":"`+thought+`","signature":`+string(seal(first))+`},{"type":"tool_use"`)
+	if got := string(join(k.sent[1].Body)); !strings.Contains(got, want) {
+		t.Errorf("sent %s, want %s", got, want)
+	}
+}
+
+// seal gives the signature or encrypted content that an answer came with.
+func seal(r *llm.Response) json.RawMessage {
+	var item struct {
+		Encrypted json.RawMessage `json:"encrypted_content"`
+	}
+	if json.Unmarshal(r.Blocks[0].Opaque, &item) == nil {
+		return item.Encrypted
+	}
+	return r.Blocks[0].Opaque
 }
 
 // TestReasoningReturns is the second half of D-reasoning-passed-back: what the next request carries, to its origin alone.
@@ -273,73 +313,4 @@ func TestReasoningReturns(t *testing.T) {
 
 func result(id, name, content string) llm.Message {
 	return llm.Message{Role: llm.Tool, Blocks: []llm.Block{{Type: llm.Result, Owner: "r" + id, Result: &llm.ToolResult{ID: id, Name: name, Content: content}}}}
-}
-
-// TestLlamaServer decodes what llama-server v0.4.0 sent.
-// covers L259
-func TestLlamaServer(t *testing.T) {
-	type want struct {
-		class  llm.Class
-		finish llm.Finish
-		calls  int
-		part   string // of the text or of the message
-		window int64
-	}
-	for name, w := range map[string]want{
-		"content_stream_200":    {finish: llm.Length, part: "Vladimir"},
-		"e_401":                 {class: llm.Auth, part: "Invalid API Key"},
-		"e_404":                 {class: llm.Invalid, part: "File Not Found"},
-		"e_args_not_json":       {class: llm.Invalid, part: "Failed to parse tool call arguments"},
-		"e_assistant_null":      {finish: llm.Stop},
-		"e_badjson":             {class: llm.Invalid, part: "parse error"},
-		"e_badrole":             {finish: llm.Length, part: "<tool_call>"},
-		"e_badschema":           {class: llm.Invalid, part: "JSON schema conversion failed"},
-		"e_badtoolchoice":       {class: llm.Invalid, part: "Invalid tool_choice"},
-		"e_ctx_overflow":        {class: llm.Overflow, part: "exceeds the available context", window: 4096},
-		"e_ctx_overflow_stream": {class: llm.Overflow, part: "12009", window: 4096},
-		"e_empty_messages":      {finish: llm.Stop, part: "村民"},
-		"e_image":               {class: llm.Invalid, part: "image input is not supported"},
-		"e_loading_chat":        {class: llm.Overload, part: "Loading model"},
-		"e_missing_tool_result": {finish: llm.Length},
-		"e_no_messages":         {class: llm.Invalid, part: "'messages' is required"},
-		"e_orphan_tool":         {finish: llm.Length, part: "PRETTY"},
-		"e_unknown_model":       {finish: llm.Length, part: "🐍"},
-		"json_schema":           {finish: llm.Stop, part: `"ok"`},
-		"tool_nostream":         {finish: llm.ToolCalls, calls: 1, part: "\uf9f4"},
-		"toolauto_stream":       {finish: llm.ToolCalls, calls: 1},
-		"toolreq_stream":        {class: llm.Cut, part: "ended the stream"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file, err := os.ReadFile(filepath.Join("testdata/llama", name+".txt"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			head, rest, _ := bytes.Cut(file, []byte("\r\n\r\n"))
-			head = append(bytes.Clone(head), "\r\n\r\n"...)
-			h, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(head)), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			m, _ := against(t, true, raw(h.StatusCode, map[string]string{"Content-Type": h.Header.Get("Content-Type")}, string(rest)))
-			r, err := m.Stream(ctxOf(t), say("x"), nil)
-			if w.class != "" {
-				e := asError(t, err)
-				if e.Class != w.class || !strings.Contains(e.Message, w.part) || e.Window != w.window {
-					t.Errorf("%+v", e)
-				}
-				return
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Finish != w.finish || len(callsOf(r)) != w.calls || !strings.Contains(text(r, llm.Text), w.part) {
-				t.Errorf("%+v", r)
-			}
-			for _, c := range callsOf(r) {
-				if !json.Valid([]byte(c.Arguments)) || c.ID == "" {
-					t.Errorf("call %+v", c)
-				}
-			}
-		})
-	}
 }

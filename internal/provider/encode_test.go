@@ -1,19 +1,12 @@
 package provider_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"pgregory.net/rapid"
 
 	"overt/internal/llm"
 	"overt/internal/provider"
 	"overt/internal/scripted"
-	"overt/internal/wire"
 )
 
 func assistant(key string, blocks ...llm.Block) llm.Message {
@@ -164,100 +157,4 @@ func TestChatURL(t *testing.T) {
 	if e := asError(t, err); e.Class != llm.Invalid || !strings.Contains(e.Message, "http://") {
 		t.Errorf("%+v", e)
 	}
-}
-
-// history draws a valid history.
-func history(t *rapid.T) []llm.Message {
-	var out []llm.Message
-	n := 0
-	words := rapid.StringN(1, 20, -1)
-	for range rapid.IntRange(1, 8).Draw(t, "turns") {
-		n++
-		out = append(out, llm.Message{Role: llm.User, Key: fmt.Sprint("u", n), Blocks: []llm.Block{{Type: llm.Text, Text: "." + words.Draw(t, "u"), Owner: fmt.Sprint(n)}}})
-		n++
-		a := assistant(fmt.Sprint("a", n))
-		var results []llm.Block
-		if rapid.Bool().Draw(t, "text") {
-			a.Blocks = append(a.Blocks, llm.Block{Type: llm.Text, Text: "." + words.Draw(t, "a"), Owner: fmt.Sprint(n)})
-		}
-		for i := range rapid.IntRange(0, 3).Draw(t, "calls") {
-			id := fmt.Sprintf("%d-%d", n, i)
-			args, _ := json.Marshal(map[string]string{"path": words.Draw(t, "args")})
-			a.Blocks = append(a.Blocks, callBlock(id, "read", string(args)))
-			results = append(results, result(id, "read", "."+words.Draw(t, "result")).Blocks...)
-		}
-		if len(a.Blocks) == 0 {
-			continue
-		}
-		out = append(out, a)
-		if results != nil {
-			out = append(out, llm.Message{Role: llm.Tool, Key: fmt.Sprint("t", n), Blocks: results})
-		}
-	}
-	return out
-}
-
-// TestPrefix: all parts of a request but its tail begin the next one, as the same bytes in memory where messages have
-// keys; every body is accepted by a strict server; tails are short.
-func TestPrefix(t *testing.T) {
-	m, server, k := start(t, scripted.Script{Next: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "ok"} }}, nil)
-	ctx := ctxOf(t)
-	rapid.Check(t, func(rt *rapid.T) {
-		all := history(rt)
-		system := []llm.Block{{Type: llm.Text, Text: "S", Owner: "s"}}
-		if rapid.Bool().Draw(rt, "bare") {
-			system = nil
-		}
-		var last []wire.Part
-		for n := 1; n <= len(all); n++ {
-			if all[n-1].Role == llm.Assistant {
-				continue // its results may follow; requests end with a user or with results
-			}
-			q := &llm.Request{System: system, Tools: toolSpecs(), Messages: all[:n]}
-			if n == len(all) {
-				q.Params.ToolChoice = "none"
-			}
-			if _, err := m.Stream(ctx, q, nil); err != nil {
-				rt.Fatalf("refused: %v\n%s", err, server.Log()[len(server.Log())-1].Request)
-			}
-			body := k.sent[len(k.sent)-1].Body
-			for i := range max(len(last)-1, 0) {
-				if last[i].Owner != body[i].Owner || !bytes.Equal(last[i].Bytes, body[i].Bytes) {
-					rt.Fatalf("part %d changed from %q to %q", i, last[i].Bytes, body[i].Bytes)
-				}
-				if &last[i].Bytes[0] != &body[i].Bytes[0] {
-					rt.Fatalf("part %d was encoded again", i)
-				}
-			}
-			if tail := body[len(body)-1]; len(tail.Bytes) >= 64 || tail.Owner != "" {
-				rt.Fatalf("tail %q", tail.Bytes)
-			}
-			last = body
-		}
-	})
-}
-
-// FuzzText: whatever bytes a message holds, the body is valid JSON in valid UTF-8 and says the same, but for what no
-// server takes.
-// covers L036
-func FuzzText(f *testing.F) {
-	f.Add("plain")
-	f.Add("q\"\\\n\r\t\x00\x1f\x7f<>&\u2028\xff\xed\xa0\x80")
-	m, k := against(f, true, raw(200, sse(), stream("stop", `"content":"ok"`)))
-	ctx := f.Context()
-	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := m.Stream(ctx, say(s), nil); err != nil {
-			t.Fatal(err)
-		}
-		body := join(k.sent[len(k.sent)-1].Body)
-		k.sent, k.received = nil, nil
-		var got struct{ Messages []struct{ Content string } }
-		if err := json.Unmarshal(body, &got); err != nil || !utf8.Valid(body) {
-			t.Fatalf("%v: %q", err, body)
-		}
-		want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-		if got.Messages[0].Content != want {
-			t.Errorf("said %q, want %q", got.Messages[0].Content, want)
-		}
-	})
 }

@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"overt/internal/llm"
+	"overt/internal/provider"
 )
 
 // fuzzServer answers with what is in *body, in two writes.
@@ -26,43 +25,70 @@ func fuzzServer(f *testing.F, status int, body *[]byte, cut *int) llm.Model {
 	return m
 }
 
-// FuzzReply: no reply, however mad and however cut, breaks the promises of a response.
-func FuzzReply(f *testing.F) {
-	for _, c := range []string{
+// fuzzReplies: no reply of a protocol, however mad and however cut, breaks the promises of a response.
+func fuzzReplies(f *testing.F, protocol string, seeds ...string) {
+	for _, r := range recordings(f) {
+		if r.w.protocol == protocol && len(r.body) < 8000 {
+			f.Add([]byte(r.body), 100)
+		}
+	}
+	for _, c := range cases(f) {
+		if c.world().protocol == protocol {
+			f.Add([]byte(c.Setup.Reply.Body), 300)
+		}
+	}
+	for _, s := range seeds {
+		f.Add([]byte(s), 20)
+	}
+	w := world{protocol, true}
+	f.Fuzz(func(t *testing.T, b []byte, n int) {
+		run := func(borders ...int) string {
+			o := provider.Options{Endpoint: "http://model.example/v1", Model: "m", Name: "test"}
+			w.set(&o)
+			shown := map[llm.DeltaPart]string{}
+			r, fail := provider.Receive(o, toolSpecs(), &pieces{body: string(b), borders: borders}, func(d llm.Delta) { shown[d.Part] += d.Text })
+			var err error
+			if fail != nil {
+				err = fail
+			}
+			promises(t, r, err)
+			if shown[llm.TextDelta] != text(r, llm.Text) || shown[llm.ReasoningDelta] != text(r, llm.Reasoning) {
+				t.Errorf("shown %q, kept %+v", shown, r.Blocks)
+			}
+			return asJSON(t, []any{r, fmt.Sprint(err)})
+		}
+		if a, b := run(n), run(); a != b {
+			t.Errorf("cut at %d: %s\nwhole: %s", n, a, b)
+		}
+	})
+}
+
+// FuzzChat: the deltas of Chat Completions.
+func FuzzChat(f *testing.F) {
+	fuzzReplies(f, provider.Chat,
 		stream("tool_calls", tc(`{"index":0,"id":"a","function":{"name":"read","arguments":"{\"path\":1}"}}`)),
 		stream("length", `"content":"x\ud83e"`, `"reasoning":{"text":"y"}`, tc(`{"id":"b","function":{"arguments":{"a":[1,"]"]}}}`)),
 		`{"choices":[{"message":{"content":[{"text":"a"}],"function_call":{"name":"f"}},"error":null}],"usage":{"prompt_tokens":"1"}}`,
 		"data: {\"error\":{\"message\":\"x\"}}\r\rdata:[DONE]",
-	} {
-		f.Add([]byte(c), 20)
-	}
-	files, _ := filepath.Glob("testdata/llama/*.txt")
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			f.Fatal(err)
-		}
-		if _, body, ok := strings.Cut(string(data), "\r\n\r\n"); ok && len(body) < 4000 {
-			f.Add([]byte(body), 100)
-		}
-	}
-	var body []byte
-	var cut int
-	m := fuzzServer(f, 200, &body, &cut)
-	ctx := f.Context()
-	f.Fuzz(func(t *testing.T, b []byte, n int) {
-		run := func(at int) string {
-			body, cut = b, at
-			q := say("x")
-			q.Tools = toolSpecs()
-			r, err := m.Stream(ctx, q, nil)
-			promises(t, r, err)
-			return asJSON(t, []any{r.Blocks, r.Finish, r.RawFinish, r.Dropped, r.Usage, fmt.Sprint(err)})
-		}
-		if a, b := run(n), run(0); a != b {
-			t.Errorf("cut at %d: %s\nwhole: %s", n, a, b)
-		}
-	})
+	)
+}
+
+// FuzzResponses: the items of Responses.
+func FuzzResponses(f *testing.F) {
+	fuzzReplies(f, provider.Responses,
+		named(item(0, `"type":"message"`), item(0, `"type":"function_call"`), argsDelta(1, "x", `{\ud83e`), done(1, `"type":"reasoning","encrypted_content":"\ud83e","summary":[{"text":"x"},{}]`), completed),
+		`{"output":[{"type":"function_call","arguments":{"a":1}},{"type":"message","content":[{"refusal":"x"}],"phase":"p"}],"status":"incomplete"}`,
+		named(`{"type":"response.output_text.delta","delta":"a"}`, `{"type":"response.output_item.done"}`, `{"type":"response.failed","response":{"error":{}}}`),
+	)
+}
+
+// FuzzMessages: the blocks of Messages.
+func FuzzMessages(f *testing.F) {
+	fuzzReplies(f, provider.Messages,
+		named(block(0, `"type":"tool_use","input":[1]`), block(0, `"type":"thinking","signature":"\ud83e"`), inputDelta(0, `{`), textDelta(0, `\ud83e`), stopped("error")),
+		`{"content":[{"type":"tool_use","input":"{\"a\":"},{"type":"redacted_thinking","data":null}],"stop_reason":"max_tokens","usage":{"input_tokens":1e99}}`,
+		named(`{"type":"message_start","message":{"content":[{},null,{"type":"text"}],"usage":[]}}`, `{"type":"message_delta","usage":{"a":{},"a":1}}`, `{"type":"message_stop"}`),
+	)
 }
 
 func promises(t *testing.T, r *llm.Response, err error) {

@@ -201,10 +201,10 @@ func returnBehaviours() []behaviour {
 
 // task lets a strict server and the adapter make so many steps of one task, each with what was really answered before. see
 // gets each request.
-func (w world) task(t testing.TB, steps int, next func(n int) scripted.Reply, see func(n int, k *sink)) {
+func (w world) task(t testing.TB, steps int, next func(n int) scripted.Reply, see func(n int, k *sink), more ...func(*provider.Options)) {
 	t.Helper()
 	n := 0
-	m, server, k := w.start(t, scripted.Script{Next: func(scripted.Request) scripted.Reply { n++; return next(n - 1) }}, returning())
+	m, server, k := w.start(t, scripted.Script{Next: func(scripted.Request) scripted.Reply { n++; return next(n - 1) }}, append([]func(*provider.Options){returning()}, more...)...)
 	q := historyOf()
 	q.Messages[0].Key = "u"
 	ctx := ctxOf(t)

@@ -80,6 +80,11 @@ func worlds() (out []world) {
 	return out
 }
 
+// streams are the worlds that stream: what is sent differs in one member from the others.
+func streams() []world {
+	return slices.DeleteFunc(worlds(), func(w world) bool { return !w.stream })
+}
+
 func (w world) String() string {
 	_, name, _ := strings.Cut(w.protocol, "-")
 	if w.stream {
