@@ -57,14 +57,15 @@ type App struct {
 	Trace   *trace.Reader
 	Model   string // the model that tasks run with
 
-	o      Options
-	store  *store.Store
-	mask   *redact.Masker
-	list   []policy.Rule // of the settings
-	user   *userRecord
-	tree   *workspace.Tree
-	client *wire.Client
-	keeper *checkpoint.Keeper // nil: this system keeps no states of files
+	o       Options
+	store   *store.Store
+	mask    *redact.Masker
+	list    []policy.Rule // of the settings
+	user    *userRecord
+	tree    *workspace.Tree
+	client  *wire.Client
+	learner *learner
+	keeper  *checkpoint.Keeper // nil: this system keeps no states of files
 
 	mu    sync.Mutex
 	tools map[string]*tool.Set // by task: tools remember what the model has read
@@ -105,7 +106,7 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &App{o: o, list: rules, mask: redact.New(), tools: map[string]*tool.Set{}}
+	a := &App{o: o, list: rules, mask: redact.New(), learner: newLearner(), tools: map[string]*tool.Set{}}
 	learnSecrets(a.mask, o.Config, o.Env)
 	if err := askKey(ctx, o.Config, o.Env, a.mask); err != nil {
 		return nil, err
@@ -160,6 +161,7 @@ func (a *App) Close(ctx context.Context) error {
 // release closes what build opened, as far as it came.
 func (a *App) release() error {
 	var errs []error
+	a.learner.close()
 	a.mu.Lock()
 	for _, sh := range a.shell {
 		sh.Close()
@@ -259,13 +261,18 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 	if bad != nil {
 		return nil, bad
 	}
+	k := readKnown(a.o.State, c.BaseURL.Value)
+	server, facts := serverKind(c, k.Server), modelOf(c, &k, a.Model)
 	kit := &session.Kit{
 		Model: provider.New(provider.Options{
 			Wire: a.client, Endpoint: c.BaseURL.Value, Key: c.APIKey.Value, Name: c.Provider, Model: a.Model, Stream: c.Stream,
-			Protocol: c.Protocol.Value, Profile: profile, Header: extraHeader(c),
+			Protocol: c.Protocol.Value, Profile: profile, Header: extraHeader(c), MaxOutput: facts.MaxOutput,
 		}),
-		Info: llm.Info{Provider: c.Provider, Protocol: c.Protocol.Value, Model: a.Model, Local: wire.Local(c.BaseURL.Value)},
-		Set:  set,
+		Info: llm.Info{
+			Provider: c.Provider, Protocol: c.Protocol.Value, Model: a.Model, Local: wire.Local(c.BaseURL.Value), MayCut: provider.Cuts(server),
+			Window: facts.Window, MaxOutput: facts.MaxOutput, Images: facts.Images, Prices: facts.Prices,
+		},
+		Set: set,
 		Sources: []prompt.Source{
 			prompt.System{Text: c.System.Value, Dir: a.o.Root, OS: runtime.GOOS + "/" + runtime.GOARCH, Date: time.Now().Format(time.DateOnly)},
 			instruction.Agents{Read: a.read},
@@ -273,6 +280,9 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 		Rules:   func() policy.Rules { return a.rules(task) },
 		Params:  llm.Params{Temperature: c.Temperature, MaxTokens: c.MaxTokens, Thinking: c.Thinking, Effort: c.Effort},
 		Retries: c.Retries,
+	}
+	if server != "" && kit.Info.Local {
+		kit.Model = curious{kit.Model, a.learner, func(ctx context.Context) { a.lookAt(ctx, server) }}
 	}
 	if a.keeper != nil {
 		kit.Checkpoints = a.keeper

@@ -101,11 +101,12 @@ type Config struct {
 	RequestTimeout time.Duration
 	IdleTimeout    time.Duration // 0: the usual
 	Retries        int
-	Proxy          Setting   // a URL, or Off; "": as the environment has it
-	CAFile         Setting   // "": none
-	HTTP1          bool      // HTTP/2 is not spoken
-	Headers        []Setting // of the provider's entry, for its own endpoint; Key ends in the field's name
-	Quirks         Setting   // of the provider's entry, a JSON object
+	Proxy          Setting      // a URL, or Off; "": as the environment has it
+	CAFile         Setting      // "": none
+	HTTP1          bool         // HTTP/2 is not spoken
+	Headers        []Setting    // of the provider's entry, for its own endpoint; Key ends in the field's name
+	Quirks         Setting      // of the provider's entry, a JSON object
+	Models         []ModelFacts // of the provider's entry; see Said
 	Ephemeral      bool
 	Output         string
 	Input          string

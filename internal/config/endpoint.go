@@ -263,7 +263,7 @@ func (r *resolver) take(e Entry, p Preset) {
 	if r.belongs(e) {
 		c.Headers = e.Headers
 	}
-	c.Quirks = e.Quirks
+	c.Quirks, c.Models = e.Quirks, e.Models
 	for _, key := range entryOverrides() {
 		if s := e.other[key]; s.set() && r.values[key].Source.Layer < Environment {
 			s.Key = key

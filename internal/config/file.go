@@ -62,8 +62,9 @@ type Entry struct {
 	Model      Setting
 	APIKey     Setting
 	KeyCommand Setting
-	Headers    []Setting          // sent with each request; Key ends in the field's name
-	Quirks     Setting            // what the server does differently, a JSON object
+	Headers    []Setting // sent with each request; Key ends in the field's name
+	Quirks     Setting   // what the server does differently, a JSON object
+	Models     []ModelFacts
 	Disabled   bool               // it is not to be used
 	other      map[string]Setting // of the keys of [entryOverrides]
 }
@@ -390,7 +391,7 @@ const (
 
 // entryKeys are all that an entry of providers has.
 func entryKeys() []string {
-	return slices.Concat([]string{BaseURL, Protocol, Model, APIKey, APIKeyCommand, headers, quirks, enabled}, entryOverrides())
+	return slices.Concat([]string{BaseURL, Protocol, Model, APIKey, APIKeyCommand, headers, quirks, models, enabled}, entryOverrides())
 }
 
 func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
@@ -410,6 +411,8 @@ func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 			e.Headers = p.headers(full, m.Value, layer)
 		case field == quirks:
 			e.Quirks = p.object(full, m.Value, layer)
+		case field == models:
+			e.Models = p.models(full, m.Value)
 		case field == enabled:
 			on, ok := p.scalar(m.Value, Key{Kind: Bool})
 			if !ok {

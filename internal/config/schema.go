@@ -49,6 +49,7 @@ func Schema() ([]byte, error) {
 	}
 	entry.Properties[headers] = &schema{Type: "object", Description: "fields of the header, sent with each request to this server and never recorded", Additional: &schema{Type: "string"}}
 	entry.Properties[quirks] = &schema{Type: "object", Description: "how the server differs from its protocol, over what is known and was measured; see overt probe"}
+	entry.Properties[models] = modelsSchema()
 	entry.Properties[enabled] = &schema{Type: "boolean", Description: "false keeps the entry from being used"}
 	root.Properties["providers"] = &schema{
 		Type: "object", Description: "model servers by name", Names: &schema{Pattern: "^[a-z0-9_.-]{1,40}$"}, Additional: entry,

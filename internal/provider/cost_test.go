@@ -37,6 +37,8 @@ const (
 
 // TestCostOfUsageStyles has the usage of two calls as each style of server reports it, the prices of the catalogue, and the sum of all
 // tokens by bucket times the price, in dollars, by hand.
+//
+// covers F127
 func TestCostOfUsageStyles(t *testing.T) {
 	for _, c := range []struct {
 		name, protocol, form string

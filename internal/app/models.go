@@ -1,0 +1,265 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"overt/internal/config"
+	"overt/internal/llm"
+	"overt/internal/provider"
+	"overt/internal/redact"
+	"overt/internal/wire"
+)
+
+// Model is what is known of a model of the endpoint, and from where.
+type Model struct {
+	ID     string
+	Listed bool // the endpoint lists it, or did when it was asked last
+	provider.Facts
+	From map[string]string // by [FactNames]: config, endpoint, catalogue; nothing where a value is unknown
+}
+
+// FactNames are the names of what may be known of a model.
+func FactNames() []string { return []string{"window", "max_output", "images", "efforts", "prices"} }
+
+// Places that facts of a model come from, the one that counts most first.
+const (
+	FromConfig    = "config"
+	FromEndpoint  = "endpoint"
+	FromCatalogue = "catalogue"
+)
+
+// known is what an endpoint said of its models, as it is kept: one file for each endpoint, in the folder of the person's state.
+type known struct {
+	Endpoint string       `json:"endpoint"`
+	Asked    time.Time    `json:"asked"`
+	Server   string       `json:"server,omitempty"`
+	Models   []knownModel `json:"models"`
+}
+
+// knownModel is one of them. Prices are in nano-dollars for a million tokens.
+type knownModel struct {
+	ID        string      `json:"id"`
+	Window    int64       `json:"window,omitempty"`
+	MaxOutput int64       `json:"max_output,omitempty"`
+	Images    *bool       `json:"images,omitempty"`
+	Efforts   []string    `json:"efforts,omitempty"`
+	Prices    *llm.Prices `json:"prices,omitempty"`
+}
+
+// maxKnown bounds, in bytes, the file of an endpoint.
+const maxKnown = 8 << 20
+
+// knownFile is where it is kept what an endpoint said.
+func knownFile(state, endpoint string) string {
+	sum := sha256.Sum256([]byte(plainURL(endpoint)))
+	return filepath.Join(state, "user", "models", fmt.Sprintf("%x.json", sum[:8]))
+}
+
+// plainURL is a base URL without what may be secret in it.
+func plainURL(endpoint string) string {
+	u, err := url.Parse(strings.TrimSpace(endpoint))
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return strings.TrimRight(u.String(), "/")
+}
+
+// readKnown reads what an endpoint said. Without a file, or with one that can't be read, nothing is known: it can be asked again.
+func readKnown(state, endpoint string) (k known) {
+	f, err := os.Open(knownFile(state, endpoint))
+	if err != nil {
+		return k
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxKnown {
+		return k
+	}
+	if json.NewDecoder(f).Decode(&k) != nil || k.Endpoint != plainURL(endpoint) {
+		return known{}
+	}
+	return k
+}
+
+// write keeps what the endpoint said, whole or not at all.
+func (k known) write(state string) error {
+	text, err := json.Marshal(k)
+	if err != nil {
+		return err
+	}
+	path := knownFile(state, k.Endpoint)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".models-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func (k *known) of(id string) (provider.Facts, bool) {
+	i := slices.IndexFunc(k.Models, func(m knownModel) bool { return m.ID == id })
+	if i < 0 {
+		return provider.Facts{}, false
+	}
+	m := k.Models[i]
+	return provider.Facts{Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images, Efforts: m.Efforts, Prices: m.Prices}, true
+}
+
+// learn adds what was found out of one model.
+func (k *known) learn(id string, f provider.Facts) {
+	m := knownModel{id, f.Window, f.MaxOutput, f.Images, f.Efforts, f.Prices}
+	if i := slices.IndexFunc(k.Models, func(m knownModel) bool { return m.ID == id }); i >= 0 {
+		k.Models[i] = m
+		return
+	}
+	k.Models = append(k.Models, m)
+}
+
+// modelOf puts together what is known of a model: the person's own word counts before that of the endpoint, and that before the
+// catalogue's. What none of them says stays unknown.
+func modelOf(c *config.Config, k *known, id string) Model {
+	m := Model{ID: id, From: map[string]string{}}
+	live, listed := k.of(id)
+	m.Listed = listed
+	m.take(FromConfig, said(c.Said(id)))
+	m.take(FromEndpoint, live)
+	m.take(FromCatalogue, provider.Known(c.BaseURL.Value, id))
+	return m
+}
+
+// take takes what is not known yet.
+func (m *Model) take(from string, f provider.Facts) {
+	take := func(name string, have, is bool, set func()) {
+		if !have && is {
+			set()
+			m.From[name] = from
+		}
+	}
+	take("window", m.Window > 0, f.Window > 0, func() { m.Window = f.Window })
+	take("max_output", m.MaxOutput > 0, f.MaxOutput > 0, func() { m.MaxOutput = f.MaxOutput })
+	take("images", m.Images != nil, f.Images != nil, func() { m.Images = f.Images })
+	take("efforts", m.Efforts != nil, f.Efforts != nil, func() { m.Efforts = f.Efforts })
+	take("prices", m.Prices != nil, f.Prices != nil, func() { m.Prices = f.Prices })
+}
+
+// said is what the person's file says of a model.
+func said(m config.ModelFacts) provider.Facts {
+	f := provider.Facts{Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images}
+	if m.Prices != nil {
+		price := func(x *float64) *int64 {
+			if x == nil {
+				return nil
+			}
+			return llm.PerMillion(*x)
+		}
+		f.Prices = &llm.Prices{Fresh: price(m.Prices.Input), CacheRead: price(m.Prices.CacheRead), CacheWrite: price(m.Prices.CacheWrite), Output: price(m.Prices.Output)}
+	}
+	return f
+}
+
+// ModelList is what there is to choose from behind an endpoint.
+type ModelList struct {
+	Provider, Endpoint string    // its base URL, without what may be secret in it
+	Asked              time.Time // when the endpoint said what is here of its word; zero: never
+	Err                error     // why it could not be asked now, masked
+	Models             []Model   // as the endpoint lists them, then what others know
+}
+
+// Models asks the endpoint for its models and joins its answer with what the person's file and the catalogue say. If it can't be asked, Err says
+// why, and its last word is taken, if there is one. With keep, its answer is kept, so that later runs know windows and prices from it.
+func Models(ctx context.Context, o Options, keep bool) (*ModelList, error) {
+	c := o.Config
+	mask := redact.New()
+	learnSecrets(mask, c, o.Env)
+	if err := askKey(ctx, c, o.Env, mask); err != nil {
+		return nil, err
+	}
+	link, bad := transport(c)
+	if bad != nil {
+		return nil, bad
+	}
+	w := wire.New(wire.Options{UserAgent: "overt", Transport: link})
+	defer w.Close()
+	header := requestHeader(c, c.APIKey.Value)
+	k := readKnown(o.State, c.BaseURL.Value)
+	out := &ModelList{Provider: c.Provider, Endpoint: plainURL(c.BaseURL.Value)}
+	list, err := provider.Models(ctx, w.HTTP(), c.Protocol.Value, c.BaseURL.Value, header)
+	if err != nil {
+		out.Err = errors.New(mask.String(err.Error()))
+	} else {
+		said := known{Endpoint: plainURL(c.BaseURL.Value), Asked: time.Now().UTC(), Server: serverKind(c, list.Server)}
+		for _, m := range list.Models {
+			said.learn(m.ID, m.Facts)
+		}
+		if said.Server != "" && c.Model.Value != "" {
+			if f, err := provider.Loaded(ctx, w.HTTP(), said.Server, c.Protocol.Value, c.BaseURL.Value, c.Model.Value, header); err == nil {
+				said.learn(c.Model.Value, f)
+			} else if f, ok := k.of(c.Model.Value); ok { // it is not loaded now; how it was loaded last is the best that is known
+				said.learn(c.Model.Value, f)
+			}
+		}
+		k = said
+		if keep {
+			if err := k.write(o.State); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out.Asked = k.Asked
+	seen := map[string]bool{}
+	add := func(id string) {
+		if !seen[id] {
+			seen[id] = true
+			out.Models = append(out.Models, modelOf(c, &k, id))
+		}
+	}
+	for _, m := range k.Models {
+		add(m.ID)
+	}
+	for _, m := range c.Models {
+		add(m.Name)
+	}
+	for _, m := range provider.Catalogue(c.BaseURL.Value) {
+		add(m.ID)
+	}
+	return out, nil
+}
+
+// serverKind is the kind of server behind an endpoint, for those that say more than others: by the name of its preset, by the address that
+// such a server usually has, or as its list of models says; "" where none of this tells.
+func serverKind(c *config.Config, listed string) string {
+	kinds := []string{provider.Ollama, provider.LlamaCpp, provider.LMStudio, provider.VLLM}
+	if slices.Contains(kinds, c.Provider) {
+		return c.Provider
+	}
+	if listed != "" || !wire.Local(c.BaseURL.Value) {
+		return listed
+	}
+	u, err := url.Parse(c.BaseURL.Value)
+	for _, p := range config.Presets() {
+		if usual, bad := url.Parse(p.BaseURL); err == nil && bad == nil && p.Local() && u.Port() == usual.Port() {
+			return p.Name
+		}
+	}
+	return ""
+}
