@@ -25,7 +25,7 @@ func TestMigration(t *testing.T) {
 	path := filepath.Join(dir, "overt.db")
 	shown := p.run("task", "show", "--json").want(t, 0).out
 	query(t, path, `DELETE FROM migration WHERE name = '0004-cost'`, `ALTER TABLE call DROP COLUMN nano_usd`, `ALTER TABLE call DROP COLUMN cost_reported`)
-	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "0002-queue") {
+	if r := p.run("db", "check").want(t, 0); !strings.Contains(r.out, "0003-task-states") {
 		t.Errorf("check says %q", r.out)
 	}
 	if got := p.run("task", "show", "--json").want(t, 0).out; got != shown {
