@@ -15,6 +15,7 @@ const (
 	Overload  Class = "overload"  // the server is busy or failed (5xx); may be retried
 	Auth      Class = "auth"      // key missing, wrong or not allowed
 	Overflow  Class = "overflow"  // the request does not fit the window
+	Pictures  Class = "image"     // the server does not take a picture that the request holds, or none at all
 	Invalid   Class = "invalid"   // the server refuses this request as it is (other 4xx)
 	Policy    Class = "policy"    // a content filter refused
 	Network   Class = "network"   // no connection, reset, TLS

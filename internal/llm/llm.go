@@ -59,6 +59,7 @@ type Image struct {
 	Hash  string // SHA-256 of the bytes, hexadecimal
 	Media string // image/png, image/jpeg, image/gif, image/webp
 	Bytes int64
+	Name  string // of its file; it is not sent
 }
 
 // Images gives the bytes of pictures by their hash. It is safe for concurrent use.

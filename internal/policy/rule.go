@@ -15,7 +15,7 @@ const commandTool = "run_command"
 // fileTools are the tools whose patterns are paths, and what each does to them.
 func fileTools(name string) (EffectKind, bool) {
 	switch name {
-	case "read_file", "list_files", "search_text", "read_many_files", "stat_path", "summarize_workspace":
+	case "read_file", "read_image", "list_files", "search_text", "read_many_files", "stat_path", "summarize_workspace":
 		return Read, true
 	case "write_file", "edit_file", "apply_patch":
 		return Write, true

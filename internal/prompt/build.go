@@ -35,6 +35,9 @@ func Build(t *Thread) (*llm.Request, Manifest, error) {
 	}
 	msgs, repairs := t.results()
 	r.Messages = slices.Concat(t.messages, msgs)
+	if t.left {
+		leaveOut(r.Messages)
+	}
 	m.Repairs = append(slices.Clip(m.Repairs), repairs...)
 	m.Estimate = t.count(msgs)
 	return r, m, nil
@@ -68,6 +71,9 @@ func tokens(m llm.Message) int {
 		}
 		if b.Result != nil {
 			n += estimate(b.Result.Content)
+		}
+		if b.Image != nil {
+			n += pictureTokens
 		}
 	}
 	return n

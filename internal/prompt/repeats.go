@@ -48,8 +48,11 @@ func (t *Thread) Repeats(text string) string {
 	return from
 }
 
-// fragment tells whether an owner is that of a text that a source has given.
+// fragment tells whether an owner is that of a text that a source has given, or of a picture that a tool has read.
 func (t *Thread) fragment(own string) bool {
+	if t.attached[own] {
+		return true
+	}
 	for _, f := range t.taken {
 		if owner(f.node) == own {
 			return true

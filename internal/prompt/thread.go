@@ -27,6 +27,8 @@ type Thread struct {
 	batch    []slot          // calls of the last assistant message, in call order
 	person   int             // 1 + index of the last message, while fragments may still go before its text
 	ids      map[string]bool // call ids in use
+	attached map[string]bool // owners of pictures that tools have read
+	left     bool            // the model's server takes no pictures
 	counted  int             // messages whose tokens are in tokens
 	tokens   int
 	repairs  []Repair
@@ -45,6 +47,7 @@ type slot struct {
 	id     string // the id that requests use
 	name   string
 	result *llm.Message
+	images []event.Image // that came with the result
 }
 
 // Repair is a place where the history broke the pairing rule of the protocols, mended in requests, never in the record.
@@ -85,6 +88,8 @@ func (t *Thread) Apply(f event.Fact) {
 		t.applyMessage(f.Seq, p)
 	case event.ToolCompleted:
 		t.applyResult(f, p)
+	case event.PicturesLeft:
+		t.left = true
 	}
 }
 
@@ -125,6 +130,9 @@ func fragmentText(source, name, text string) string {
 }
 
 func (t *Thread) applyHead(node event.Seq, p event.ContextHead) {
+	if h := t.head; h != nil && (h.Provider != p.Provider || h.Protocol != p.Protocol || h.Model != p.Model) {
+		t.left = false // it was said of another model
+	}
 	t.headNode, t.head = node, &p
 	t.system, t.tools = nil, nil
 	maps.DeleteFunc(t.taken, func(key string, f taken) bool { return f.place == PlaceHead && !slices.Contains(p.Fragments, key) })
@@ -152,7 +160,7 @@ func (t *Thread) applyMessage(node event.Seq, p event.MessageAdded) {
 				Call: &llm.ToolCall{ID: s.id, Name: s.name, Arguments: wireArgs(b.Call.Args)},
 			})
 		case b.Image != nil:
-			m.Blocks = append(m.Blocks, llm.Block{Type: llm.Picture, Owner: owner(node), Image: &llm.Image{Hash: b.Image.Hash, Media: b.Image.Media, Bytes: b.Image.Bytes}})
+			m.Blocks = append(m.Blocks, picture(owner(node), *b.Image))
 		case b.Text != "" || b.Carrier != "":
 			m.Blocks = append(m.Blocks, llm.Block{
 				Type: llm.BlockType(b.Type), Owner: owner(node), Text: p.Blocks[i].Text, Carrier: b.Carrier, Opaque: b.Opaque, Origin: b.Origin,
@@ -176,17 +184,18 @@ func (t *Thread) applyResult(f event.Fact, p event.ToolCompleted) {
 		if s.call.ID != f.Subject || s.result != nil {
 			continue
 		}
-		s.result = resultMessage(owner(f.Seq), s.id, s.name, resultText(f.Subject, p))
+		s.result, s.images = resultMessage(owner(f.Seq), s.id, s.name, resultText(f.Subject, p)), p.Images
 		return
 	}
 	t.repairs = append(t.repairs, Repair{"orphan_result", f.Seq})
 }
 
 // closeBatch puts the results of the last assistant message after it, in call order, and answers for the runtime where
-// one is missing: the protocols refuse a call without a result.
+// one is missing: the protocols refuse a call without a result. Then come the pictures of these results.
 func (t *Thread) closeBatch() {
 	if len(t.batch) > 0 {
 		msgs, repairs := t.results()
+		t.attach()
 		t.messages = append(t.messages, msgs...)
 		t.repairs = append(t.repairs, repairs...)
 		t.batch = nil
@@ -200,6 +209,9 @@ func (t *Thread) results() (msgs []llm.Message, repairs []Repair) {
 			m = resultMessage("", s.id, s.name, "No result of this call is known. Do not assume that it ran or that it did not.")
 			repairs = append(repairs, Repair{"missing_result", t.leaf})
 		}
+		msgs = append(msgs, *m)
+	}
+	if m := t.pictures(); m != nil {
 		msgs = append(msgs, *m)
 	}
 	return msgs, repairs

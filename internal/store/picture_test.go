@@ -25,7 +25,7 @@ func withPicture(i event.Image) event.MessageAdded {
 
 // TestPictures: the bytes are kept once, with the fact that names them or not at all, and a copy of the record has them.
 //
-// covers L103 L217
+// covers L103
 func TestPictures(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)

@@ -228,7 +228,7 @@ func (b *batch) failure(j *job, err error) *Result {
 func (b *batch) end(ctx context.Context, j *job, before []event.Draft, r *Result) {
 	out := event.ToolCompleted{
 		Name: j.call.Name, Status: r.Status, Code: r.Code, Content: r.Content, Trusted: r.Trusted,
-		Bytes: max(r.Bytes, int64(len(r.Content))), Cut: r.Cut, Output: r.Output, Meta: r.Meta,
+		Bytes: max(r.Bytes, int64(len(r.Content))), Cut: r.Cut, Output: r.Output, Meta: r.Meta, Images: r.Images,
 	}
 	if out.Status == "" {
 		out.Status = event.StatusOK

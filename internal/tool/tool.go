@@ -53,6 +53,7 @@ type Result struct {
 	Output  *event.Output // the whole output, where it was kept
 	Meta    json.RawMessage
 	Facts   []event.Payload // committed together with the outcome
+	Images  []event.Image   // that the model gets after all results of the step, with their bytes
 }
 
 // Refusal is a failure for the model to read and act on. Code is stable; Text says what was wrong and what to do.
