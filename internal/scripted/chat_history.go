@@ -104,6 +104,14 @@ func chatParts(m inMessage, at string) (string, *problem) {
 			URL string `json:"url"`
 		} `json:"image_url"`
 	}
+	var objects []json.RawMessage
+	if json.Unmarshal(m.Content, &objects) == nil {
+		for _, o := range objects {
+			if k := invented(o, "type", "text", "image_url"); k != "" {
+				return "", bad(at+".content", "Unrecognized request argument supplied: %s", k)
+			}
+		}
+	}
 	if err := json.Unmarshal(m.Content, &parts); err != nil || m.Role != "user" {
 		return "", bad(at+".content", "Invalid type for '%s.content': expected a string.", at)
 	}

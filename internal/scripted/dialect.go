@@ -3,9 +3,11 @@ package scripted
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -128,6 +130,20 @@ func (s *sealed) add(model, id string, r Reply) {
 	for _, c := range r.Calls {
 		s.byCall[c.ID] = x
 	}
+}
+
+// invented gives a member of an object that no vendor knows; "": there is none.
+func invented(object json.RawMessage, known ...string) string {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(object, &members) != nil {
+		return "" // what it is in place of an object is said elsewhere
+	}
+	for _, k := range slices.Sorted(maps.Keys(members)) {
+		if !slices.Contains(known, k) {
+			return k
+		}
+	}
+	return ""
 }
 
 // pictureText stands for a picture in the content of a [Message].

@@ -253,7 +253,26 @@ func blocksOf(raw json.RawMessage, at string) ([]inBlock, *problem) {
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return nil, bad("", "%s: Input should be a valid list: %v", at, err)
 	}
+	var objects []json.RawMessage
+	if err := json.Unmarshal(raw, &objects); err != nil {
+		return nil, bad("", "%s: Input should be a valid list: %v", at, err)
+	}
+	for i, b := range out {
+		if known, ok := blockMembers()[b.Type]; ok {
+			if k := invented(objects[i], append(known, "type", "cache_control")...); k != "" {
+				return nil, bad("", "%s.%d.%s.%s: Extra inputs are not permitted", at, i, b.Type, k)
+			}
+		}
+	}
 	return out, nil
+}
+
+// blockMembers are the members of the kinds of blocks, beside those that all have.
+func blockMembers() map[string][]string {
+	return map[string][]string{
+		"text": {"text", "citations"}, "image": {"source"}, "tool_use": {"id", "name", "input", "caller"}, "tool_result": {"tool_use_id", "content", "is_error"},
+		"thinking": {"thinking", "signature"}, "redacted_thinking": {"data"},
+	}
 }
 
 // text checks a text block.

@@ -201,6 +201,7 @@ func TestStrictResponses(t *testing.T) {
 		{"picture", input(`{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,iVBORw0KGgo="}]}`), ""},
 		{"picture as an object", input(`{"role":"user","content":[{"type":"input_image","image_url":{"url":"x"}}]}`), "expected a string"},
 		{"no picture", input(`{"role":"user","content":[{"type":"input_image","image_url":"data:image/png;base64,AAAA"}]}`), "does not represent a valid image"},
+		{"invented member", input(`{"role":"user","content":[{"type":"input_text","text":"x","media":"y"}]}`), "Unknown parameter: 'input[0].content[0].media'"},
 		{"kind of item", input(u, `{"type":"item_reference","id":"x"}`), "Invalid value: 'item_reference'"},
 	})
 }
@@ -282,6 +283,7 @@ func TestStrictMessages(t *testing.T) {
 		{"picture in OpenAI's form", msgs(person(`{"type":"image_url","image_url":{"url":"x"}}`)), "expected tags"},
 		{"no source", msgs(person(`{"type":"image"}`)), "image.source: Field required"},
 		{"no picture", msgs(person(`{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`)), "does not represent a valid image"},
+		{"invented member", msgs(person(`{"type":"text","text":"x","media":"y"}`)), "content.0.text.media: Extra inputs are not permitted"},
 		{"media", msgs(person(`{"type":"image","source":{"type":"base64","media_type":"image/bmp","data":"AAAA"}}`)), "image/webp"},
 	})
 	_, url := start(t, scripted.Script{})

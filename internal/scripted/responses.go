@@ -288,6 +288,14 @@ func itemText(content json.RawMessage, want []string, at string) (string, *probl
 		if json.Unmarshal(content, &parts) != nil || len(parts) == 0 {
 			return "", bad(at+".content", "Invalid type for '%s.content': expected a string or parts.", at)
 		}
+		var objects []json.RawMessage
+		if json.Unmarshal(content, &objects) == nil {
+			for i, o := range objects {
+				if k := invented(o, "type", "text", "image_url", "detail", "annotations", "logprobs", "refusal"); k != "" {
+					return "", bad(fmt.Sprintf("%s.content[%d]", at, i), "Unknown parameter: '%s.content[%d].%s'.", at, i, k)
+				}
+			}
+		}
 		for i, part := range parts {
 			if !slices.Contains(want, part.Type) {
 				return "", bad(fmt.Sprintf("%s.content[%d]", at, i), "Invalid value: '%s'. Supported values are: '%s'.", part.Type, strings.Join(want, "', '"))
