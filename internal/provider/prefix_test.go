@@ -154,21 +154,45 @@ func drawReply(t *rapid.T) scripted.Reply {
 func FuzzText(f *testing.F) {
 	f.Add("plain")
 	f.Add("q\"\\\n\r\t\x00\x1f\x7f<>&\u2028\xff\xed\xa0\x80")
-	m, k := against(f, true, raw(200, sse(), stream("stop", `"content":"ok"`)))
+	f.Add(" ")
+	type place struct {
+		m llm.Model
+		k *sink
+	}
+	var places []place
+	for _, w := range streams() {
+		m, k := w.against(f, raw(200, sse(), w.texts("ok")))
+		places = append(places, place{m, k})
+	}
 	ctx := f.Context()
 	f.Fuzz(func(t *testing.T, s string) {
-		if _, err := m.Stream(ctx, say(s), nil); err != nil {
-			t.Fatal(err)
-		}
-		body := join(k.sent[len(k.sent)-1].Body)
-		k.sent, k.received = nil, nil
-		var got struct{ Messages []struct{ Content string } }
-		if err := json.Unmarshal(body, &got); err != nil || !utf8.Valid(body) {
-			t.Fatalf("%v: %q", err, body)
-		}
 		want := strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
-		if got.Messages[0].Content != want {
-			t.Errorf("said %q, want %q", got.Messages[0].Content, want)
+		if strings.TrimSpace(s) == "" {
+			want = "(empty)"
+		}
+		for _, p := range places {
+			if _, err := p.m.Stream(ctx, say(s), nil); err != nil {
+				t.Fatal(err)
+			}
+			body := join(p.k.sent[len(p.k.sent)-1].Body)
+			p.k.sent, p.k.received = nil, nil
+			type message struct{ Content json.RawMessage }
+			var got struct{ Messages, Input []message }
+			if err := json.Unmarshal(body, &got); err != nil || !utf8.Valid(body) {
+				t.Fatalf("%v: %q", err, body)
+			}
+			content := append(got.Messages, got.Input...)[0].Content
+			var said string
+			if json.Unmarshal(content, &said) != nil {
+				var parts []struct{ Text string }
+				if err := json.Unmarshal(content, &parts); err != nil || len(parts) != 1 {
+					t.Fatalf("%v: %s", err, content)
+				}
+				said = parts[0].Text
+			}
+			if said != want {
+				t.Errorf("said %q, want %q", said, want)
+			}
 		}
 	})
 }

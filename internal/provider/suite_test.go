@@ -35,7 +35,7 @@ func behaviours() []behaviour {
 }
 
 // TestBehaviours looks at every behaviour in every world in which it has a meaning.
-// covers L036 L056 L238 L240 L241
+// covers L003 L036 L056 L107 L238 L240 L241
 func TestBehaviours(t *testing.T) {
 	for _, b := range behaviours() {
 		t.Run(b.name, func(t *testing.T) {
