@@ -264,3 +264,17 @@ func TestOutputLimit(t *testing.T) {
 		t.Error(sent)
 	}
 }
+
+// TestTemperatureWhileThinking: who thinks leaves the temperature out of account.
+//
+// covers L057
+func TestTemperatureWhileThinking(t *testing.T) {
+	for thinking, want := range map[string]bool{"auto": true, "on": true, "off": false} {
+		p := newPlace(t)
+		p.env = append(p.env, "DEEPSEEK_API_KEY=sk-none-0001")
+		r := p.run("doctor", "--offline", "-t", "0.2", "--thinking", thinking)
+		if got := strings.Contains(r.out, "temperature (flag --temperature) has no effect"); got != want {
+			t.Errorf("%s: %s", thinking, r.out)
+		}
+	}
+}

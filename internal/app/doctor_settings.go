@@ -84,7 +84,7 @@ func (d *doctor) effects(f *findings) {
 		// Source: the vendors' documents as of autumn 2026. DeepSeek's models think unless told not to, and then leave it out
 		// of account in silence; the others answer 400.
 		switch owner, model := config.Owner(c.BaseURL.Value), c.Model.Value; {
-		case owner == "deepseek":
+		case owner == "deepseek" && c.Thinking != config.Off:
 			f.warn("doctor.unused.temperature", temperature).next("doctor.unused.remove", temperature)
 		case owner == "openai" && hasPrefix(model, "gpt-5", "o1", "o3", "o4"), owner == "moonshot" && hasPrefix(model, "kimi-"):
 			f.warn("doctor.unused.temperature.refused", model, temperature).next("doctor.unused.remove", temperature)
