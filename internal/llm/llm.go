@@ -157,7 +157,9 @@ type Response struct {
 	RawFinish string
 	Usage     Usage
 	// Dropped counts calls that the answer started and that can't be kept (arguments cut in the middle).
-	Dropped  int
+	Dropped int
+	// Garbled: the text ends with tool calls that can't be taken for calls: of no tool, or without an object for arguments.
+	Garbled  bool
 	Exchange Exchange
 }
 

@@ -20,6 +20,7 @@ type answer struct {
 	blocks []*piece
 	calls  calls
 	open   *piece // text that still grows; nil after a call
+	scan   *scan  // for calls in texts; nil: none are looked for
 
 	finish  string // as received
 	size    int    // of what has come, as JSON
@@ -27,6 +28,8 @@ type answer struct {
 	done    bool   // the end mark or the end of a document has come
 	cut     bool   // the server has said that the answer is not whole, whatever the finish is
 	refusal bool
+	garbled bool // a text ends with calls that can't be read
+	dropped int  // calls in texts that were cut
 	usage   llm.Usage
 }
 
@@ -92,8 +95,26 @@ func (a *answer) put(kind llm.BlockType, carrier, s string) {
 	}
 }
 
-// write keeps and shows a text of a block; what is shown, joined, is what is kept.
+// write takes a text of a block. What may be a call is held back.
 func (a *answer) write(p *piece, s string) {
+	if s == "" {
+		return
+	}
+	if h := a.scan.of(p.kind); h != nil {
+		switch {
+		case h.piece == nil, h.all && h.held == nil:
+			h.piece = p
+		case h.piece != p && !h.all:
+			a.emit(h.piece, h.release())
+			h.piece = p
+		}
+		s = h.feed(s)
+	}
+	a.emit(p, s)
+}
+
+// emit keeps and shows a text of a block; what is shown, joined, is what is kept.
+func (a *answer) emit(p *piece, s string) {
 	if s == "" {
 		return
 	}
@@ -162,8 +183,9 @@ func (a *answer) response(failed bool) *llm.Response {
 	for _, p := range a.blocks {
 		a.end(p)
 	}
-	out := &llm.Response{RawFinish: a.finish, Usage: a.usage}
 	cut := failed || a.ended() == llm.Length
+	a.resolve(a.ended() == llm.Length)
+	out := &llm.Response{RawFinish: a.finish, Usage: a.usage, Garbled: a.garbled, Dropped: a.dropped}
 	for _, p := range a.blocks {
 		if p.kind != llm.Call && p.text.Len() == 0 && (p.kind == llm.Text || len(p.opaque) == 0) {
 			continue // begun, and nothing came

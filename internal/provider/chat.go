@@ -23,7 +23,11 @@ func (c *chat) path() string { return chatPath }
 func (c *chat) sign(key string, _, secret http.Header) { bearer(c.p, key, secret) }
 
 func (c *chat) reply(m *model, h *wire.Response, a *answer) reader {
-	return &chatReader{m: m, h: h, a: a}
+	r := &chatReader{m: m, h: h, a: a}
+	if c.p.ThinkOpen {
+		r.tags.state = tagOpened
+	}
+	return r
 }
 
 type chatReader struct {
@@ -32,6 +36,9 @@ type chatReader struct {
 	a       *answer
 	in      characters // of the content
 	tags    tags
+	thought characters // of the reasoning
+	inner   tags       // of it
+	said    [2]repeats // of content and reasoning
 	details entries
 }
 
@@ -169,10 +176,15 @@ func (r *chatReader) delta(d raw) {
 		}
 	}
 	r.think(thought)
+	if r.m.o.Profile.Repeats && filled(content) && r.said[0].is(content) {
+		content = nil
+	}
 	switch {
 	case content.kind() == '[':
+		r.inner.end(a, r.thought.end())
 		a.parts(content)
 	case filled(content):
+		r.inner.end(a, r.thought.end())
 		r.tags.add(a, r.in.decode(content))
 	}
 	if filled(refusal) {
@@ -190,7 +202,10 @@ func (r *chatReader) delta(d raw) {
 }
 
 // flush gives out the text that was held back: what follows is no text.
-func (r *chatReader) flush() { r.tags.end(r.a, r.in.end()) }
+func (r *chatReader) flush() {
+	r.inner.end(r.a, r.thought.end())
+	r.tags.end(r.a, r.in.end())
+}
 
 // end implements [reader].
 func (r *chatReader) end() {
@@ -213,8 +228,18 @@ func (r *chatReader) think(fields [5]raw) {
 	for i, name := range [...]string{"reasoning_content", "reasoning", "reasoning_text", "thinking", details} {
 		some := false
 		for t := range thoughts(fields[i]) {
-			r.a.add(llm.Reasoning, orElse(carrier, name), t)
 			some = true
+			if r.m.o.Profile.Repeats && r.said[1].is(t) {
+				continue
+			}
+			if r.tags.state == tagOpened { // the server has taken the reasoning apart
+				r.tags.state = tagStart
+			}
+			if r.inner.in != "" && r.inner.in != orElse(carrier, name) {
+				r.inner.end(r.a, r.thought.end())
+			}
+			r.inner.in = orElse(carrier, name)
+			r.inner.add(r.a, r.thought.decode(t))
 		}
 		if some {
 			return

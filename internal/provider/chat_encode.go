@@ -61,7 +61,9 @@ func (c *chat) tool(t llm.ToolSpec) []byte {
 	if t.Description != "" {
 		b = appendString(append(b, `,"description":`...), t.Description)
 	}
-	b = append(append(b, `,"parameters":`...), t.Schema...)
+	if !c.p.NoParameters || !bare(t.Schema) {
+		b = append(append(b, `,"parameters":`...), t.Schema...)
+	}
 	return append(b, `}}`...)
 }
 

@@ -123,6 +123,9 @@ func (m *model) encode(ctx context.Context, r *llm.Request) ([]wire.Part, error)
 	return out, nil
 }
 
+// noArguments is the schema of a tool that takes nothing.
+const noArguments = `{"type":"object","properties":{}}`
+
 func (m *model) encodeTool(i int, t llm.ToolSpec, old []keptTool) (keptTool, error) {
 	if i < len(old) {
 		o := old[i].spec
@@ -133,11 +136,12 @@ func (m *model) encodeTool(i int, t llm.ToolSpec, old []keptTool) (keptTool, err
 	kept := t
 	kept.Schema = slices.Clone(t.Schema)
 	if len(t.Schema) == 0 {
-		t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
+		t.Schema = json.RawMessage(noArguments)
 	}
 	if !json.Valid(t.Schema) {
 		return keptTool{}, fmt.Errorf("the schema of tool %s is not valid JSON", t.Name)
 	}
+	t.Schema = m.o.Profile.adapt(t.Schema)
 	b := m.d.tool(t)
 	if i > 0 {
 		b = append([]byte{','}, b...)

@@ -19,6 +19,18 @@ type Profile struct {
 	// EmptyContent sends "" instead of null as the content of a message that has calls and no text.
 	EmptyContent bool `json:"empty_content,omitempty"`
 	ToolName     bool `json:"tool_name,omitempty"` // results name their tool
+	// Tools is how tools are offered: "" in the protocol's own form, InText: described in the system text and called in the
+	// text of the answer, for models that know no other way.
+	Tools string `json:"tools,omitempty"`
+	// TextCalls are the forms of tool calls that are looked for in the text of an answer that has no others: see [TextForms].
+	// Auto stands for all that can't be mistaken for prose.
+	TextCalls []string `json:"text_calls,omitempty"`
+	// Schema is the dialect of JSON Schema that the server takes, one of the Schema constants; "": all of it.
+	Schema       string `json:"schema,omitempty"`
+	NoParameters bool   `json:"no_parameters,omitempty"` // the server refuses the schema of a tool that takes nothing: none is sent
+	MaxTools     int    `json:"max_tools,omitempty"`     // it takes no more tools; 0: no bound is known
+	// BreakSpecial puts a zero-width space into texts of the control tokens of models: some servers refuse them, or obey.
+	BreakSpecial bool `json:"break_special,omitempty"`
 	// IDs is the form of call ids: "" as they are (at most 40 of a-z A-Z 0-9 _ -), Alnum9.
 	IDs string `json:"ids,omitempty"`
 
@@ -28,6 +40,9 @@ type Profile struct {
 	ReasoningField string `json:"reasoning_field,omitempty"`
 	// CallSentinel is the extra_content for the first call of a message that another model made.
 	CallSentinel string `json:"call_sentinel,omitempty"`
+	// ThinkOpen: answers begin within reasoning, since the model's template has opened the tag.
+	ThinkOpen bool `json:"think_open,omitempty"`
+	Repeats   bool `json:"repeats,omitempty"` // the server sends pieces of a text twice, which are taken once
 
 	// Thinking says how thinking is switched, one of the Thinking constants; "": it can't be.
 	Thinking string `json:"thinking,omitempty"`
@@ -48,6 +63,13 @@ const (
 	WithCalls = "calls"
 	Always    = "always"
 	Alnum9    = "alnum9" // Mistral's: nine letters or digits
+	InText    = "text"
+	Auto      = "auto"
+
+	SchemaGemini   = "gemini"   // OpenAPI's subset, without what Gemini calls unknown
+	SchemaXAI      = "xai"      // no additionalProperties: false
+	SchemaMoonshot = "moonshot" // type stands in the branches of anyOf, tuples are prefixItems
+	SchemaLlama    = "llamacpp" // what becomes a grammar of bearable size
 
 	ThinkingType     = "type"            // thinking: {"type": "enabled" | "disabled"}, and reasoning_effort
 	ThinkingAdaptive = "adaptive"        // the same with "adaptive" for on; in Messages, output_config.effort

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"strings"
+
+	"overt/internal/wire"
 )
 
 // known is a server whose differences are documented or were reported.
@@ -22,6 +24,9 @@ func ProfileFor(protocol, preset, endpoint, model string) Profile {
 		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
 	}
 	var p Profile
+	if wire.Local(endpoint) {
+		p.TextCalls = []string{Auto} // servers of one's own often have no parser for the model
+	}
 	list := knownServers()
 	switch protocol {
 	case Responses:
@@ -51,6 +56,7 @@ func knownServers() []known {
 		{"deepseek", []string{"deepseek.com"}, func(p *Profile, _ string) {
 			p.Reasoning, p.ReasoningField = WithCalls, contentReasoning // else it answers 400, also to an empty text left out
 			p.Thinking, p.Efforts = ThinkingType, []string{"low", "high", "max"}
+			p.TextCalls, p.MaxTools = []string{"dsml", "deepseek"}, openAITools
 		}},
 		{"moonshot", []string{"moonshot.ai", "moonshot.cn", "kimi.com"}, func(p *Profile, model string) {
 			p.Reasoning, p.ReasoningField = WithCalls, contentReasoning
@@ -59,29 +65,30 @@ func knownServers() []known {
 				p.Thinking, p.NoEffort, p.Efforts = "", false, []string{"low", "high", "max"} // it always thinks
 			}
 			p.LimitField, p.CacheKey = completionTokens, true
+			p.TextCalls, p.Schema = []string{"kimi"}, SchemaMoonshot
 		}},
 		{"mimo", []string{"xiaomimimo.com"}, func(p *Profile, _ string) {
 			p.Reasoning, p.ReasoningField = WithCalls, contentReasoning
 			p.Thinking, p.NoEffort, p.LimitField = ThinkingType, true, completionTokens
 		}},
 		{"openai", []string{"api.openai.com"}, func(p *Profile, _ string) {
-			p.LimitField, p.Thinking, p.CacheKey = completionTokens, ThinkingEffort, true
+			p.LimitField, p.Thinking, p.CacheKey, p.MaxTools = completionTokens, ThinkingEffort, true, openAITools
 		}},
 		{"", []string{"openai.azure.com"}, func(p *Profile, _ string) {
-			p.LimitField, p.Thinking, p.KeyHeader = completionTokens, ThinkingEffort, "Api-Key"
+			p.LimitField, p.Thinking, p.KeyHeader, p.MaxTools = completionTokens, ThinkingEffort, "Api-Key", openAITools
 		}},
 		{"openrouter", []string{"openrouter.ai"}, func(p *Profile, model string) {
 			p.Reasoning, p.ReasoningField, p.Thinking = Always, details, ThinkingObject
 			p.CacheControl = strings.HasPrefix(model, "anthropic/")
 		}},
 		{"gemini", []string{"generativelanguage.googleapis.com"}, func(p *Profile, _ string) {
-			p.Thinking = ThinkingEffort
+			p.Thinking, p.Schema = ThinkingEffort, SchemaGemini
 			p.CallSentinel = `{"google":{"thought_signature":"skip_thought_signature_validator"}}`
 		}},
 		{"minimax", []string{"minimax.io", "minimaxi.com"}, func(p *Profile, _ string) {
 			p.LimitField, p.Thinking, p.NoEffort = completionTokens, ThinkingAdaptive, true
 			p.Extra = json.RawMessage(`{"reasoning_split":true}`) // else thinking is text between tags
-			p.Reasoning = Always
+			p.Reasoning, p.TextCalls = Always, []string{"minimax"}
 		}},
 		{"zhipu", []string{"bigmodel.cn"}, glm},
 		{"zai", []string{"z.ai"}, glm},
@@ -93,7 +100,7 @@ func knownServers() []known {
 			p.Thinking, p.Efforts = ThinkingEffort, []string{"high"}
 		}},
 		{"groq", []string{"groq.com"}, func(p *Profile, model string) {
-			p.Thinking = ThinkingEffort
+			p.Thinking, p.MaxTools = ThinkingEffort, openAITools
 			switch {
 			case strings.Contains(model, "gpt-oss"):
 				p.Reasoning, p.ReasoningField = WithCalls, "reasoning" // other models refuse the field
@@ -107,22 +114,27 @@ func knownServers() []known {
 		}},
 		{"xai", []string{"x.ai"}, func(p *Profile, _ string) {
 			p.LimitField, p.LaneHeader = completionTokens, "X-Grok-Conv-Id"
+			p.Schema, p.Repeats = SchemaXAI, true
 		}},
 		{"ollama", nil, func(p *Profile, _ string) {
 			p.Thinking, p.Efforts = ThinkingEffort, []string{"low", "medium", "high", "max"}
 			p.ToolName = true // its templates want the name of the tool
+			p.TextCalls = []string{Auto}
 		}},
-		{"vllm", nil, func(p *Profile, _ string) { p.Thinking = ThinkingTemplate }},
-		{"llamacpp", nil, func(p *Profile, _ string) { p.Thinking = ThinkingTemplate }},
+		{"vllm", nil, func(p *Profile, _ string) { p.Thinking, p.TextCalls = ThinkingTemplate, []string{Auto} }},
+		{"llamacpp", nil, func(p *Profile, _ string) {
+			p.Thinking, p.TextCalls, p.Schema = ThinkingTemplate, []string{Auto}, SchemaLlama
+		}},
+		{"lmstudio", nil, func(p *Profile, _ string) { p.TextCalls = []string{Auto} }},
 	}
 }
 
 // knownResponses are servers of Responses.
 func knownResponses() []known {
 	return []known{
-		{"openai", []string{"api.openai.com"}, func(p *Profile, _ string) { p.CacheKey = true }},
-		{"", []string{"openai.azure.com"}, func(p *Profile, _ string) { p.KeyHeader = "Api-Key" }},
-		{"xai", []string{"x.ai"}, func(p *Profile, _ string) { p.CacheKey = true }},
+		{"openai", []string{"api.openai.com"}, func(p *Profile, _ string) { p.CacheKey, p.MaxTools = true, openAITools }},
+		{"", []string{"openai.azure.com"}, func(p *Profile, _ string) { p.KeyHeader, p.MaxTools = "Api-Key", openAITools }},
+		{"xai", []string{"x.ai"}, func(p *Profile, _ string) { p.CacheKey, p.Schema = true, SchemaXAI }},
 		{"deepseek", []string{"deepseek.com"}, func(p *Profile, _ string) { p.Efforts = []string{"low", "high", "max"} }},
 	}
 }
@@ -144,10 +156,14 @@ func knownMessages() []known {
 	}
 }
 
-const completionTokens = "max_completion_tokens"
+const (
+	completionTokens = "max_completion_tokens"
+	openAITools      = 128 // OpenAI's bound on the number of tools, which others have taken over
+)
 
 func glm(p *Profile, model string) {
 	p.Reasoning, p.ReasoningField, p.Thinking = WithCalls, contentReasoning, ThinkingType
+	p.TextCalls = []string{"glm"}
 	p.Extra = json.RawMessage(`{"tool_stream":true}`) // else it is silent until the arguments of a call are whole
 	switch {
 	case strings.HasPrefix(model, "glm-5.3"):

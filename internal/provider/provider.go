@@ -133,7 +133,11 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 	if m.invalid != nil {
 		return &llm.Response{}, &llm.Error{Class: llm.Invalid, Code: "url", Message: m.invalid.Error()}
 	}
-	body, err := m.encode(ctx, r)
+	var body []wire.Part
+	sent, err := m.prepare(r)
+	if err == nil {
+		body, err = m.encode(ctx, sent)
+	}
 	if err != nil {
 		return &llm.Response{}, &llm.Error{Class: llm.Invalid, Code: "request", Message: err.Error()}
 	}
@@ -157,6 +161,7 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 	}
 	h, err := m.o.Wire.Do(ctx, req)
 	a := newAnswer(r.Tools, origin(m.o), show)
+	a.scan = newScan(&m.o.Profile, r)
 	fail := (*llm.Error)(nil)
 	if err != nil {
 		fail = wireError(err, h, false)
