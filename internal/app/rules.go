@@ -58,7 +58,7 @@ func Rule(v policy.Verdict, text string) (policy.Rule, error) {
 
 // toolNames lists the tools that rules may be about.
 func toolNames() (names []string) {
-	for _, t := range builtin.Core(builtin.Options{}) {
+	for _, t := range builtin.Core(builtin.Options{Look: &builtin.Looking{}}) {
 		names = append(names, t.Spec().Name)
 	}
 	return names

@@ -186,6 +186,7 @@ func toolReference(t testing.TB) string {
 		"git_commit": `{"message":"Add a"}`,
 
 		"describe_system":     `{}`,
+		"read_image":          `{"path":"a.png"}`,
 		"stat_path":           `{"path":"a.txt"}`,
 		"summarize_workspace": `{}`,
 		"read_many_files":     `{"paths":["a.txt"]}`,
@@ -197,7 +198,7 @@ func toolReference(t testing.TB) string {
 		fmt.Fprintf(&b, " `%s` |", profile)
 	}
 	b.WriteString(" beside others |\n| --- | --- |" + strings.Repeat(" --- |", len(config.Profiles())+1) + "\n")
-	options := builtin.Options{Tree: tree, Shell: shell.NewSession(tree.Root(), nil), Env: shell.Environ(os.Environ())}
+	options := builtin.Options{Tree: tree, Shell: shell.NewSession(tree.Root(), nil), Env: shell.Environ(os.Environ()), Look: &builtin.Looking{}}
 	tools := builtin.Tools(options, builtin.Sets()...)
 	for _, x := range tools {
 		name := x.Spec().Name

@@ -1,5 +1,5 @@
-// Package builtin has the tools, in sets: core (read_file, list_files, search_text, edit_file, write_file, run_command,
-// read_output, stop_job, update_plan), and those that a person adds: patch, git, system.
+// Package builtin has the tools, in sets: core (read_file, read_image, list_files, search_text, edit_file, write_file,
+// run_command, read_output, stop_job, update_plan), and those that a person adds: patch, git, system.
 //
 // [Tools] makes them for one task. They share a memory of what the model has read: a file that exists is overwritten
 // only if it was read, and no change is made to one that is not as the model saw it. The memory is lost with the
@@ -44,6 +44,8 @@ type Options struct {
 	Rules func() policy.Rules
 	// Output finds a kept output of the task. Its errors are [ErrNoOutput], [ErrOutputGone], or fatal. nil: there are none.
 	Output func(ctx context.Context, id string) (Kept, error)
+	// Look says what pictures the model's server takes. nil: none, and there is no read_image.
+	Look *Looking
 	// Terminal lends the person's terminal, raw and read by nobody else, until the function is called. nil: there is none.
 	Terminal func() (*os.File, func(), error)
 	// Confine says what a confined command may touch. nil: none can be confined.
@@ -69,7 +71,7 @@ func Core(o Options) []tool.Tool { return Tools(o, SetCore) }
 func Tools(o Options, sets ...string) []tool.Tool {
 	c := &core{
 		tree: o.Tree, shell: o.Shell, env: o.Env, resume: o.Resume, rules: o.Rules, output: o.Output, box: o.Confine, terminal: o.Terminal,
-		seen: map[string]seen{},
+		look: o.Look, seen: map[string]seen{},
 	}
 	var out []tool.Tool
 	for _, set := range Sets() {
@@ -83,7 +85,11 @@ func Tools(o Options, sets ...string) []tool.Tool {
 func (c *core) set(name string) []tool.Tool {
 	switch name {
 	case SetCore:
-		return []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, stopJob{c}, updatePlan{c}}
+		tools := []tool.Tool{readFile{c}, listFiles{c}, searchText{c}, editFile{c}, writeFile{c}, runCommand{c}, readOutput{c}, stopJob{c}, updatePlan{c}}
+		if c.look != nil {
+			tools = append(tools, readImage{c})
+		}
+		return tools
 	case SetPatch:
 		return []tool.Tool{applyPatch{c}}
 	case SetGit:
@@ -102,6 +108,7 @@ type core struct {
 	rules  func() policy.Rules
 	output func(ctx context.Context, id string) (Kept, error)
 	box    func() (*shell.Sandbox, error)
+	look   *Looking
 
 	terminal func() (*os.File, func(), error)
 

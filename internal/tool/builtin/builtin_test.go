@@ -29,6 +29,7 @@ type bench struct {
 	dir   string
 	tree  *workspace.Tree
 	tools map[string]tool.Tool
+	look  builtin.Looking
 }
 
 func setUp(t *testing.T, files map[string]string) *bench {
@@ -49,7 +50,7 @@ func setUp(t *testing.T, files map[string]string) *bench {
 // restart gives tools that remember nothing.
 func (b *bench) restart() {
 	b.tools = map[string]tool.Tool{}
-	for _, t := range builtin.Tools(builtin.Options{Tree: b.tree, Shell: b.shell(), Env: shell.Environ(os.Environ())}, builtin.Sets()...) {
+	for _, t := range builtin.Tools(builtin.Options{Tree: b.tree, Shell: b.shell(), Env: shell.Environ(os.Environ()), Look: &b.look}, builtin.Sets()...) {
 		b.tools[t.Spec().Name] = t
 	}
 }
@@ -169,7 +170,7 @@ func TestSpecs(t *testing.T) {
 	b := setUp(t, nil)
 	var names []string
 	size := 0
-	for _, tl := range builtin.Core(builtin.Options{Tree: b.tree}) {
+	for _, tl := range builtin.Core(builtin.Options{Tree: b.tree, Look: &b.look}) {
 		s := tl.Spec()
 		names = append(names, s.Name)
 		data, err := json.Marshal(s)
@@ -192,11 +193,11 @@ func TestSpecs(t *testing.T) {
 			t.Errorf("%s: schema is not compact", s.Name)
 		}
 	}
-	if want := []string{"read_file", "list_files", "search_text", "edit_file", "write_file", "run_command", "read_output", "stop_job", "update_plan"}; !slices.Equal(names, want) {
+	if want := []string{"read_file", "list_files", "search_text", "edit_file", "write_file", "run_command", "read_output", "stop_job", "update_plan", "read_image"}; !slices.Equal(names, want) {
 		t.Errorf("got %v", names)
 	}
 	t.Logf("all tools: %d bytes", size)
-	if size > 4500 {
+	if size > 4750 {
 		t.Errorf("%d bytes: more than fit into a first request", size)
 	}
 }

@@ -21,7 +21,7 @@ func TestNames(t *testing.T) {
 	verbs := slices.Concat(looks, []string{"edit", "write", "run", "stop", "update", "apply", "git"})
 	filler := []string{"get", "do", "the", "tool", "helper", "util", "data", "item", "my"}
 	typical := map[string]args{
-		"read_file": {"path": "f"}, "list_files": {}, "search_text": {"pattern": "x"}, "edit_file": {"path": "f", "old_string": "x", "new_string": "y"},
+		"read_file": {"path": "f"}, "read_image": {"path": "f"}, "list_files": {}, "search_text": {"pattern": "x"}, "edit_file": {"path": "f", "old_string": "x", "new_string": "y"},
 		"write_file": {"path": "new", "content": "x"}, "run_command": {"command": "true"}, "read_output": {"id": "out_1-1"}, "stop_job": {"id": "job_1"}, "update_plan": {"items": []any{}},
 		"describe_system": {}, "stat_path": {"path": "f"}, "summarize_workspace": {}, "read_many_files": {"paths": []any{"f"}},
 		"apply_patch": {"patch": "*** Begin Patch\n*** Add File: new\n+x\n*** End Patch\n"},
