@@ -63,25 +63,34 @@ type messageBlock struct {
 
 // event implements [reader].
 func (r *messagesReader) event(name string, doc raw) *llm.Error {
-	kind := orElse(doc.get("type").text(), name)
-	if fail := r.a.grow(len(doc), r.m.o.Name); fail != nil && kind != "ping" {
-		return fail
-	}
-	switch kind {
+	switch orElse(doc.get("type").text(), name) {
 	case "message_start":
 		r.a.begun = true
 		m := doc.get("message")
 		r.a.id = m.get("id").text()
 		r.use(m.get("usage"))
+		if fail := r.a.grow(len(m.get("content")), r.m.o.Name); fail != nil {
+			return fail
+		}
 		for b := range m.get("content").elements() { // some gateways put the whole there
 			r.start(int64(len(r.all)), b)
 		}
 	case "content_block_start":
 		r.a.begun = true
-		r.start(r.index(doc), doc.get("content_block"))
+		b := doc.get("content_block")
+		if fail := r.a.grow(len(b), r.m.o.Name); fail != nil {
+			return fail
+		}
+		r.start(r.index(doc), b)
 	case "content_block_delta":
 		r.a.begun = true
-		r.delta(r.block(doc), doc.get("delta"))
+		d := doc.get("delta")
+		for _, k := range [...]string{"text", "partial_json", "thinking", "signature"} { // what is about them does not count
+			if fail := r.a.grow(len(d.get(k)), r.m.o.Name); fail != nil {
+				return fail
+			}
+		}
+		r.delta(r.block(doc), d)
 	case "content_block_stop":
 		if b := r.block(doc); b != nil && b.piece != nil && b.call == nil {
 			r.a.end(b.piece)

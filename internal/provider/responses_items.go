@@ -16,6 +16,7 @@ type responseItem struct {
 	call  *call
 	parts int  // summaries that were begun
 	done  bool // the whole has come
+	final bool // it stands in the whole response
 }
 
 // shown tells whether some of its text has come.
@@ -128,22 +129,20 @@ func (it *responseItem) other(v raw) bool {
 func (r *responsesReader) listed(n int, v raw) *responseItem {
 	l := labelOf(raw(slices.Concat([]byte(`{"item":`), v, []byte(`}`))))
 	kind, known := itemKind(v)
-	for _, it := range r.items {
-		if l.names(it) && !it.other(v) {
-			return it
-		}
+	may := func(it *responseItem) bool { return !it.final && !it.other(v) && (!known || it.is(kind)) }
+	i := slices.IndexFunc(r.items, func(it *responseItem) bool { return l.names(it) && may(it) })
+	if i < 0 && n < len(r.items) && may(r.items[n]) {
+		i = n
 	}
-	if n < len(r.items) && known && r.items[n].is(kind) && !r.items[n].other(v) {
-		return r.items[n]
+	if i < 0 && known { // it was told of in another place, under another id
+		i = slices.IndexFunc(r.items, func(it *responseItem) bool { return (it.piece != nil || it.call != nil) && may(it) })
 	}
-	if known && n < len(r.items) {
-		for _, it := range r.items { // it stands elsewhere
-			if it.is(kind) && (it.piece != nil || it.call != nil) && !it.other(v) {
-				return it
-			}
-		}
+	if i < 0 {
+		i = len(r.items)
+		r.add()
 	}
-	return r.add()
+	r.items[i].final = true
+	return r.items[i]
 }
 
 // itemKind gives what of an answer an item is; false: nothing.

@@ -60,6 +60,11 @@ func itemBehaviours() []behaviour {
 				t.Error("the end has the seal, and it was not taken from there")
 			}
 		}},
+		{"a whole response in another order than its items", events, func(t *testing.T, w world) {
+			w.play(t, named(item(0, `"type":"reasoning"`), `{"type":"response.reasoning_text.delta","output_index":0,"delta":"r"}`, item(1, `"type":"message","id":"x"`), `{"type":"response.output_text.delta","output_index":1,"delta":"a"}`,
+				`{"type":"response.completed","response":{"output":[{"type":"message","id":"y","content":[{"type":"output_text","text":"a"}]},{"type":"message","id":"z","content":[{"type":"output_text","text":"b"}]}]}}`)).
+				want(t, llm.Stop, "reasoning(r) text(a) text(b)")
+		}},
 		{"only whole texts", events, func(t *testing.T, w world) {
 			w.play(t, named(item(0, `"type":"message"`), `{"type":"response.output_text.done","output_index":0,"text":"a"}`, completed)).want(t, llm.Stop, "text(a)")
 		}},

@@ -187,13 +187,12 @@ func (w world) playAs(t testing.TB, header map[string]string, pieces ...string) 
 // outcomeOf asks once.
 func outcomeOf(t testing.TB, m llm.Model, k *sink) outcome {
 	t.Helper()
-	shown := map[llm.DeltaPart]string{}
-	r, err := m.Stream(ctxOf(t), ask(), func(d llm.Delta) { shown[d.Part] += d.Text })
-	if got := text(r, llm.Text); got != shown[llm.TextDelta] {
-		t.Errorf("shown %q, kept %q", shown[llm.TextDelta], got)
-	}
-	if got := text(r, llm.Reasoning); got != shown[llm.ReasoningDelta] {
-		t.Errorf("shown as reasoning %q, kept %q", shown[llm.ReasoningDelta], got)
+	shown := map[llm.DeltaPart]*strings.Builder{llm.TextDelta: {}, llm.ReasoningDelta: {}}
+	r, err := m.Stream(ctxOf(t), ask(), func(d llm.Delta) { shown[d.Part].WriteString(d.Text) })
+	for part, kind := range map[llm.DeltaPart]llm.BlockType{llm.TextDelta: llm.Text, llm.ReasoningDelta: llm.Reasoning} {
+		if got := text(r, kind); got != shown[part].String() {
+			t.Errorf("shown as %s %q, kept %q", part, shown[part], got)
+		}
 	}
 	for i := range r.Blocks {
 		r.Blocks[i].Origin = "" // it names the port

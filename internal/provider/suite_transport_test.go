@@ -123,6 +123,13 @@ func transportBehaviours() []behaviour {
 				t.Errorf("%d bytes are kept", n)
 			}
 		}},
+		{"a hundred thousand small pieces are no large answer", whole, func(t *testing.T, w world) {
+			pieces := make([]string, 100_000)
+			for i := range pieces {
+				pieces[i] = "abcd"
+			}
+			w.play(t, w.texts(pieces...)).want(t, llm.Stop, "text("+strings.Repeat("abcd", len(pieces))+")")
+		}},
 		{"an answer that never ends", whole, func(t *testing.T, w world) {
 			long := strings.Repeat("a", 64<<10)
 			text := w.texts(long)
