@@ -35,6 +35,7 @@ type Options struct {
 	Timeout      time.Duration // bounds an exchange of Do as a whole; 0: nothing does
 	MaxBody      int64         // bytes of a body of status 2xx, decoded; default 64 MB
 	MaxErrorBody int64         // bytes of any other body, decoded; default 256 KB
+	Replay       *Replay       // answers everything instead of the network; nil: nothing does
 	Transport
 }
 
@@ -88,6 +89,14 @@ func orDefault[T comparable](v *T, d T) {
 	}
 }
 
+// roundTrip asks whom the options name.
+func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
+	if c.o.Replay != nil {
+		return c.o.Replay.RoundTrip(r)
+	}
+	return c.transport.RoundTrip(r)
+}
+
 // Close gives up idle connections. Exchanges that are under way go on.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
@@ -122,7 +131,7 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("User-Agent", p.c.o.UserAgent)
 	}
 	g := p.c.guard(time.Now(), r.URL.String(), cancel)
-	resp, err := p.c.transport.RoundTrip(r)
+	resp, err := p.c.roundTrip(r)
 	if err != nil {
 		g.stop()
 		defer cancel(nil)

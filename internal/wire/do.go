@@ -67,7 +67,7 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 		})
 	}
 	addAuth(req, r.Auth)
-	h, err := c.transport.RoundTrip(req)
+	h, err := c.roundTrip(req)
 	if err != nil {
 		e := failure(ctx, err)
 		return resp, x.end(e)
@@ -113,7 +113,7 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	}
 	if req.ContentLength > 0 {
 		// GetBody stays nil: without it the transport can't send the body a second time on a new connection.
-		req.Body = io.NopCloser(&partsReader{parts: r.Body})
+		req.Body = &partsBody{partsReader{parts: r.Body}, r.Lane}
 	}
 	return req, nil
 }
@@ -141,6 +141,15 @@ func addAuth(req *http.Request, auth http.Header) {
 		req.SetBasicAuth(u.Username(), password)
 	}
 }
+
+// partsBody is the body of a request of Do.
+type partsBody struct {
+	partsReader
+	lane string
+}
+
+// Close implements [io.Closer].
+func (p *partsBody) Close() error { return nil }
 
 // partsReader reads parts as one body.
 type partsReader struct {
