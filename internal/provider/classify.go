@@ -32,10 +32,14 @@ func classify(status int, f fault) (llm.Class, int64) {
 	switch {
 	case status == 401 || status == 403 || status == 407:
 		return llm.Auth, 0
-	case hasAny(s, []string{"invalid_api_key", "incorrect api key", "invalid x-api-key", "authentication_error", "unauthenticated"}):
+	case hasAny(s, []string{"invalid_api_key", "incorrect api key", "invalid x-api-key", "authentication_error", "authenticationerror", "unauthenticated"}):
 		return llm.Auth, 0
+	case aboutPictures(f):
+		return llm.Pictures, 0
 	case status == 408 || status == 409 || status == 425:
 		return llm.Overload, 0
+	case (status >= 400 && status < 500 || status == 501) && hasAny(s, toolWords()):
+		return llm.NoTools, 0
 	case status >= 500 && status != 501 && status != 505:
 		if hasAny(s, requestWords()) {
 			return llm.Invalid, 0
@@ -53,9 +57,9 @@ func classify(status int, f fault) (llm.Class, int64) {
 // inside is the class of an error without a status: one in a stream of status 200.
 func inside(s string) llm.Class {
 	switch {
-	case hasAny(s, []string{"rate_limit", "rate limit", "too many requests", "resource_exhausted", "throttling"}):
+	case hasAny(s, []string{"rate_limit", "rate limit", "ratelimiterror", "too many requests", "resource_exhausted", "throttling"}):
 		return llm.Rate
-	case hasAny(s, []string{"invalid_request_error", "invalid_argument", "invalidparameter", "not_found", "not found", "bad_request", "badrequest"}):
+	case hasAny(s, []string{"invalid_request_error", "invalid_argument", "invalidparameter", "not_found", "not found", "bad_request", "badrequest", "invalid_value"}):
 		return llm.Invalid
 	}
 	return llm.Overload // a server that breaks off its own answer
@@ -93,21 +97,21 @@ func quotaWords() []string {
 	return []string{
 		"insufficient_quota", "credit_balance_exhausted", "billing_", "exceeded_current_quota_error", "insufficient balance",
 		"credit balance is too low", "usage_limit_reached", "arrearage", "spend limit", "spend_limit", "key limit exceeded",
-		"quota exceeded for the day", "daily limit", "exceeded your current quota",
+		"quota exceeded for the day", "daily limit", "exceeded your current quota", "budgetexceedederror",
 	}
 }
 
 func policyWords() []string {
 	return []string{
 		"content_filter", "content_policy_violation", "data_inspection_failed", "responsibleaipolicyviolation",
-		"invalid_prompt", "sensitive_words", "contentfilter",
+		"invalid_prompt", "sensitive_words", "contentfilter", "contentpolicyviolationerror", "cyber_policy", "bio_policy",
 	}
 }
 
 // requestWords are texts of local servers that answer 500 to a request which they will never take.
 func requestWords() []string {
 	return []string{
-		"failed to parse tool call arguments", "json.exception.parse_error", "image input is not supported", "jinja",
+		"failed to parse tool call arguments", "json.exception.parse_error", "jinja",
 		"template", "not supported", "unsupported", "failed to parse grammar", "roles must alternate",
 	}
 }
@@ -119,7 +123,10 @@ func tooLargeForMinute(status int, s string) bool {
 
 // outputCap tells whether the bound on the output is what is too large.
 func outputCap(s string) bool {
-	return hasAny(s, []string{"range of max_tokens", "maximum allowed number of output tokens", "max_tokens is too large", "max_completion_tokens is too large"})
+	return hasAny(s, []string{
+		"range of max_tokens", "maximum allowed number of output tokens", "max_tokens is too large", "max_completion_tokens is too large",
+		"'max_completion_tokens' is too large", "'max_tokens' is too large", "fewer max_tokens",
+	})
 }
 
 func hasAny(s string, words []string) bool {

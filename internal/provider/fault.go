@@ -14,6 +14,7 @@ import (
 // fault is what an error body says, in whichever of the many forms.
 type fault struct {
 	message, code, kind string
+	param               string // the member of the request at fault
 	status              int    // HTTP status that a code names
 	native              bool   // code is MiniMax's, which has numbers of its own
 	window              int64  // a field that holds the window
@@ -78,6 +79,8 @@ func (f *fault) fields(v raw, depth int) {
 		switch k {
 		case "code":
 			f.setCode(m)
+		case "param":
+			f.param = m.text()
 		case "status_code":
 			f.setCode(m)
 			f.native = true
@@ -148,6 +151,7 @@ func (m *model) judge(f fault, h *wire.Response, body []byte) *llm.Error {
 		out.Message = plain(status)
 	}
 	out.Class, out.Window = classify(status, f)
+	mend(out, f)
 	switch h.Header.Get("X-Should-Retry") {
 	case "true":
 		if !out.Retryable() && out.Class == llm.Invalid {

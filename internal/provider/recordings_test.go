@@ -61,7 +61,7 @@ func TestLlamaServer(t *testing.T) {
 		"e_ctx_overflow":        {class: llm.Overflow, part: "exceeds the available context", window: 4096},
 		"e_ctx_overflow_stream": {class: llm.Overflow, part: "12009", window: 4096},
 		"e_empty_messages":      {finish: llm.Stop, part: "村民"},
-		"e_image":               {class: llm.Invalid, part: "image input is not supported"},
+		"e_image":               {class: llm.Pictures, part: "image input is not supported"},
 		"e_loading_chat":        {class: llm.Overload, part: "Loading model"},
 		"e_missing_tool_result": {finish: llm.Length},
 		"e_no_messages":         {class: llm.Invalid, part: "'messages' is required"},

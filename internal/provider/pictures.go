@@ -1,0 +1,67 @@
+package provider
+
+import (
+	"net/url"
+	"strings"
+)
+
+// PictureLimits are what a server takes of pictures in a request.
+type PictureLimits struct {
+	One   int64 // bytes of a picture
+	All   int64 // bytes of all pictures together, after base64
+	Count int
+	Side  int // pixels of the longer side; 0: not known
+}
+
+// PicturesOf gives the limits of a server, by the host of its base URL and its protocol. Of one that is not known they are wide:
+// one picture of 32 MB, and what that makes after base64.
+//
+// Sources: Anthropic's documents on vision (5 MB, which its server measures after base64; 8,000 pixels; 100 pictures; 32 MB for
+// a request); for the others what pi-mono found out in December 2025.
+func PicturesOf(protocol, endpoint string) PictureLimits {
+	host := ""
+	if u, err := url.Parse(strings.TrimSpace(endpoint)); err == nil {
+		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	}
+	below := func(names ...string) bool {
+		for _, n := range names {
+			if host == n || strings.HasSuffix(host, "."+n) {
+				return true
+			}
+		}
+		return false
+	}
+	l := PictureLimits{One: 32 << 20, All: 44 << 20, Count: 1000}
+	switch {
+	case protocol == Messages || below("anthropic.com"):
+		l = PictureLimits{One: 5 << 20 / 4 * 3, All: 30 << 20, Count: 100, Side: 8000}
+	case below("openai.com", "openai.azure.com"):
+		l = PictureLimits{One: 25 << 20, All: 44 << 20, Count: 500}
+	case below("googleapis.com"):
+		l.Count = 2500
+	case below("mistral.ai"):
+		l = PictureLimits{One: 10 << 20, All: 15 << 20, Count: 8}
+	case below("openrouter.ai"):
+		l = PictureLimits{One: 10 << 20, All: 15 << 20, Count: 100}
+	}
+	return l
+}
+
+// aboutPictures tells whether a server refuses a request over a picture in it, or takes none at all. Texts are those of OpenAI,
+// Anthropic, Mistral, DeepSeek, OpenRouter, vLLM, Ollama and llama.cpp.
+func aboutPictures(f fault) bool {
+	if strings.HasSuffix(f.param, ".image_url") || strings.HasSuffix(f.param, ".image_url.url") {
+		return true
+	}
+	return hasAny(f.search, []string{
+		// the model or server takes none
+		"image input is not supported", "image inputs are not supported", "support image input", "not support image", "not support vision",
+		"image input is not enabled", "vision is not supported", "unknown variant `image_url`", "image_url is only supported",
+		"is not a multimodal model", "missing data required for image input", "does not accept image",
+		// this one
+		"could not process image", "unable to process input image", "failed to process image", "failed to load image", "failed to decode image",
+		"does not represent a valid image", "image does not match the provided media type", "using the image/", "invalid image", "invalid_image",
+		"image_parse_error", "unsupported image", "unsupported_image", "image exceeds", "image is too large", "image_too_large", "image size",
+		"image dimensions exceed", "dimensions exceed max allowed size", "too many images", "too much media", "image(s) may be provided", ".image.source",
+	})
+}
