@@ -91,6 +91,7 @@ type turn struct {
 	bad     int    // replies in a row that brought nothing
 	usage   sum
 	read    read // how much of the last request the server read
+	mends   mends
 	unasked int
 	answer  string // subject of the final answer
 	text    string // its text
@@ -167,6 +168,8 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 		return false, t.cut(ctx, calls, r)
 	case len(calls) > 0:
 		return false, t.dispatch(ctx, calls)
+	case r.Garbled:
+		return false, t.useless(ctx, "Your reply ended with a tool call that could not be read: it must name one of the tools, with an object for its arguments. Send it again as a proper tool call, or give the final answer.")
 	case strings.TrimSpace(t.text) == "":
 		return false, t.useless(ctx, "Your reply was empty. Call a tool or give the final answer.")
 	}

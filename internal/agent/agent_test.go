@@ -25,6 +25,7 @@ type reply struct {
 	blocks  []llm.Block
 	finish  llm.Finish
 	dropped int
+	garbled bool
 	silent  bool // about tokens
 	usage   *llm.Usage
 	err     *llm.Error
@@ -52,7 +53,7 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 		next.stop()
 		return &llm.Response{Blocks: next.blocks}, &llm.Error{Class: llm.Cancelled, Message: "cancelled"}
 	}
-	out := &llm.Response{Blocks: next.blocks, Finish: next.finish, Dropped: next.dropped, Usage: llm.Usage{Fresh: n(10), Output: n(2)}}
+	out := &llm.Response{Blocks: next.blocks, Finish: next.finish, Dropped: next.dropped, Garbled: next.garbled, Usage: llm.Usage{Fresh: n(10), Output: n(2)}}
 	if next.usage != nil {
 		out.Usage = *next.usage
 	}

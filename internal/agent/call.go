@@ -23,7 +23,10 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		return nil, err
 	}
 	req.Lane = t.scope.Task
+	plain := req
+	var tried []llm.Mend
 	for attempt := 1; ; attempt++ {
+		req = t.mends.apply(plain)
 		req.ID = t.id("cal", attempt)
 		started := event.CallStarted{
 			Lane: req.Lane, Purpose: "chat", Attempt: attempt, Provider: t.Info.Provider, Protocol: t.Info.Protocol, Model: t.Info.Model,
@@ -47,7 +50,10 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		if !errors.As(err, &e) {
 			e = &llm.Error{Class: llm.Internal, Message: err.Error(), Err: err}
 		}
-		wait, again := t.again(e, attempt, show.shown)
+		wait, again := t.again(e, attempt-len(tried), show.shown)
+		if !show.shown && t.mends.learn(e, req, tried) {
+			tried, wait, again = append(tried, e.Mend), 0, true
+		}
 		if ferr := t.failed(ctx, req.ID, r, e, wait, again); ferr != nil {
 			return nil, ferr
 		}

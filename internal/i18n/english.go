@@ -198,6 +198,7 @@ func english() map[string]string {
 		"run.hint.auth.none":   "no key was sent: set OVERT_API_KEY, or api_key beside base_url in the settings",
 		"run.hint.look":        "%s looks at each link from the settings to the model server",
 		"run.hint.redirect":    "pass the address that it points to with --base-url",
+		"run.hint.tools":       "let it call tools in text: set \"quirks\": {\"tools\": \"text\"} in the entry of the provider, see overt config path",
 		"run.hint.overflow":    "start anew with a smaller task; compaction is not built yet",
 
 		// tools

@@ -18,6 +18,7 @@ const (
 	Pictures  Class = "image"     // the server does not take a picture that the request holds, or none at all
 	Invalid   Class = "invalid"   // the server refuses this request as it is (other 4xx)
 	Policy    Class = "policy"    // a content filter refused
+	NoTools   Class = "tools"     // the model or its server takes no tools in the form in which they were offered
 	Network   Class = "network"   // no connection, reset, TLS
 	Timeout   Class = "timeout"   // the request took too long or went silent
 	Cut       Class = "cut"       // the stream ended before the answer did
@@ -36,6 +37,8 @@ type Error struct {
 	Message    string        // one line: the server's message or what went wrong
 	RetryAfter time.Duration // 0: the server did not say
 	Window     int64         // overflow: the window in tokens that the server named, 0 if it did not
+	Mend       Mend          // how the request may be changed so that it is taken, "" if there is no way known
+	MaxTokens  int           // with Shorten: the largest limit of an answer that the server takes
 	Err        error         // the cause, may be nil
 }
 
