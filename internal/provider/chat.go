@@ -138,7 +138,7 @@ func (r *chatReader) choice(c raw) (nested raw, fail *llm.Error) {
 	if fail != nil {
 		return nested, fail
 	}
-	if fail := a.grow(len(delta), m.o.Name); fail != nil {
+	if fail := a.grow(sizeOf(delta), m.o.Name); fail != nil {
 		return nested, fail
 	}
 	r.delta(delta)
@@ -146,6 +146,23 @@ func (r *chatReader) choice(c raw) (nested raw, fail *llm.Error) {
 		return nested, a.stop(s, m.o.Name)
 	}
 	return nested, nil
+}
+
+// sizeOf gives the size of what a delta says. What is about it does not count: some servers send every member with every word.
+func sizeOf(delta raw) (n int) {
+	for k, v := range delta.members() {
+		switch {
+		case v.null():
+		case k == "tool_calls":
+			for c := range v.elements() {
+				d := readDelta(c)
+				n += len(d.id) + len(d.name) + len(d.args) + len(d.extra)
+			}
+		case k != "role":
+			n += len(v)
+		}
+	}
+	return n
 }
 
 // delta takes what has come: reasoning, text, refusal, calls.

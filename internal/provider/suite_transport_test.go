@@ -128,7 +128,8 @@ func transportBehaviours() []behaviour {
 			for i := range pieces {
 				pieces[i] = "abcd"
 			}
-			w.play(t, w.texts(pieces...)).want(t, llm.Stop, "text("+strings.Repeat("abcd", len(pieces))+")")
+			body := strings.ReplaceAll(w.texts(pieces...), `"content":`, `"role":"assistant","refusal":null,"reasoning_content":null,"function_call":null,"tool_calls":null,"content":`)
+			w.play(t, body).want(t, llm.Stop, "text("+strings.Repeat("abcd", len(pieces))+")")
 		}},
 		{"an answer that never ends", whole, func(t *testing.T, w world) {
 			long := strings.Repeat("a", 64<<10)
