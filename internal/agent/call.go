@@ -25,6 +25,7 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 	req.Lane = t.scope.Task
 	plain := req
 	var tried []llm.Mend
+	mended := 0 // attempts that followed because something was changed
 	for attempt := 1; ; attempt++ {
 		req = t.mends.apply(plain)
 		req.ID = t.id("cal", attempt)
@@ -50,20 +51,48 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 		if !errors.As(err, &e) {
 			e = &llm.Error{Class: llm.Internal, Message: err.Error(), Err: err}
 		}
-		wait, again := t.again(e, attempt-len(tried), show.shown)
-		if !show.shown && t.mends.learn(e, req, tried) {
-			tried, wait, again = append(tried, e.Mend), 0, true
+		e, left := pictures(e, req, show.shown)
+		wait, again := t.again(e, attempt-mended, show.shown)
+		switch {
+		case left != nil:
+			mended, wait, again = mended+1, 0, true
+		case !show.shown && t.mends.learn(e, req, tried):
+			tried, mended, wait, again = append(tried, e.Mend), mended+1, 0, true
 		}
-		if ferr := t.failed(ctx, req.ID, r, e, wait, again); ferr != nil {
+		if ferr := t.failed(ctx, req.ID, r, e, wait, again, left...); ferr != nil {
 			return nil, ferr
 		}
 		if !again {
 			return nil, &failure{code: code(e), class: e.Class, http: e.HTTP, detail: e.Error()}
 		}
+		if left != nil {
+			if plain, manifest, err = prompt.Build(t.Thread); err != nil {
+				return nil, err
+			}
+			plain.Lane = t.scope.Task
+		}
 		if err := t.Wait(ctx, attempt, wait); err != nil {
 			return nil, err
 		}
 	}
+}
+
+// pictures gives what is recorded when a server refuses a request over its pictures: from then on they are left out, so this
+// happens once. In a request without any, the words that led to the class are about something else.
+func pictures(e *llm.Error, r *llm.Request, shown bool) (*llm.Error, []event.Draft) {
+	if e.Class != llm.Pictures {
+		return e, nil
+	}
+	n := prompt.Pictures(r)
+	switch {
+	case n == 0:
+		other := *e
+		other.Class = llm.Invalid
+		return &other, nil
+	case shown:
+		return e, nil
+	}
+	return e, []event.Draft{{Subject: r.ID, Data: event.PicturesLeft{Count: n, Reason: e.Message}}}
 }
 
 func code(e *llm.Error) string {
@@ -101,7 +130,7 @@ func (t *turn) completed(ctx context.Context, call string, r *llm.Response, esti
 }
 
 // failed commits the end of a call that failed and, when none follows, the text that had come.
-func (t *turn) failed(ctx context.Context, call string, r *llm.Response, e *llm.Error, wait time.Duration, again bool) error {
+func (t *turn) failed(ctx context.Context, call string, r *llm.Response, e *llm.Error, wait time.Duration, again bool, also ...event.Draft) error {
 	m, text := t.message(r)
 	fact := event.CallFailed{
 		Class: string(e.Class), Code: e.Code, HTTP: e.HTTP, Message: e.Message, Partial: text != "",
@@ -121,7 +150,7 @@ func (t *turn) failed(ctx context.Context, call string, r *llm.Response, e *llm.
 		drafts = append(drafts, event.Draft{Subject: t.answer, Data: kept})
 	}
 	drafts[0].Data = fact
-	return t.append(ctx, drafts...)
+	return t.append(ctx, append(drafts, also...)...)
 }
 
 // message turns an answer into the payload that is kept, and gives its text.
