@@ -252,10 +252,6 @@ func (a *App) model(ctx context.Context) (string, error) {
 
 // kit is what a task runs with.
 func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
-	set, err := a.set(task)
-	if err != nil {
-		return nil, err
-	}
 	c := a.o.Config
 	profile, bad := profileOf(c, a.Model)
 	if bad != nil {
@@ -263,10 +259,15 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 	}
 	k := readKnown(a.o.State, c.BaseURL.Value)
 	server, facts := serverKind(c, k.Server), modelOf(c, &k, a.Model)
+	set, err := a.set(task, facts.Images)
+	if err != nil {
+		return nil, err
+	}
 	kit := &session.Kit{
 		Model: provider.New(provider.Options{
 			Wire: a.client, Endpoint: c.BaseURL.Value, Key: c.APIKey.Value, Name: c.Provider, Model: a.Model, Stream: c.Stream,
 			Protocol: c.Protocol.Value, Profile: profile, Header: extraHeader(c), MaxOutput: facts.MaxOutput,
+			Images: a.store.Picture,
 		}),
 		Info: llm.Info{
 			Provider: c.Provider, Protocol: c.Protocol.Value, Model: a.Model, Local: wire.Local(c.BaseURL.Value), MayCut: provider.Cuts(server),
@@ -301,7 +302,8 @@ func (a *App) rules(task string) policy.Rules {
 	return policy.Rules{Profile: profile, List: append(slices.Clip(a.list), saved(context.Background(), a.store, a.user, task)...), Sandbox: profile == policy.Auto && a.confines()}
 }
 
-func (a *App) set(task string) (*tool.Set, error) {
+// set gives the tools of a task. Who is known to take no pictures is offered no read_image.
+func (a *App) set(task string, images *bool) (*tool.Set, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if s := a.tools[task]; s != nil {
@@ -312,8 +314,12 @@ func (a *App) set(task string) (*tool.Set, error) {
 	}
 	env := shell.Environ(withoutSecrets(a.o.Env, a.o.Config))
 	sh := shell.NewSession(a.tree.Root(), env)
+	var look *builtin.Looking
+	if takes(images) {
+		look = &builtin.Looking{Pictures: a.pictureLimits(), Have: func(ctx context.Context) (int, int64, error) { return a.pictures(ctx, event.Path{Task: task}) }}
+	}
 	s, err := tool.NewSet(builtin.Tools(builtin.Options{
-		Tree: a.tree, Shell: sh, Env: env, Rules: func() policy.Rules { return a.rules(task) }, Terminal: a.o.Terminal,
+		Tree: a.tree, Look: look, Shell: sh, Env: env, Rules: func() policy.Rules { return a.rules(task) }, Terminal: a.o.Terminal,
 		Resume:  func(ctx context.Context) (string, bool) { return a.lastShell(ctx, task) },
 		Confine: a.newBox().sandbox,
 		Output:  func(ctx context.Context, id string) (builtin.Kept, error) { return a.output(ctx, task, id) },

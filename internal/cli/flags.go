@@ -29,6 +29,7 @@ type flags struct {
 	goOn    bool
 	resume  string
 	fork    string
+	images  []string
 	version bool
 }
 
@@ -95,6 +96,7 @@ func (p *program) addFlags(root *cobra.Command) {
 	f.BoolVar(&p.flags.goOn, "continue", false, "go on with the active task of this workspace that was changed last")
 	f.StringVar(&p.flags.resume, "resume", "", "go on with a `TASK`: an id, or at least 4 of its closing characters")
 	f.StringVar(&p.flags.fork, "fork", "", "begin a new task with what was said in `TASK[@MESSAGE]`: all of it, or up to a message (its number in overt task show)")
+	f.StringArrayVar(&p.flags.images, "image", nil, "send a picture along with the prompt, a `FILE` (PNG, JPEG, GIF, WebP); repeatable")
 	f.BoolVarP(&p.flags.version, "version", "V", false, "show the version")
 }
 

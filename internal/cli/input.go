@@ -141,7 +141,7 @@ func (c *conversation) read(ctx context.Context, first string, started chan<- se
 		if err != nil {
 			return err
 		}
-		c.in.Task = r.Task
+		c.in.Task, c.in.Images = r.Task, nil
 		if r.Queue == "" {
 			c.run = r.Run
 			select {

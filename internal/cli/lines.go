@@ -44,7 +44,7 @@ func (p *program) lines(ctx context.Context, a *app.App, conf *config.Config, in
 		}
 		last = status
 		if v.task != "" {
-			in.Task = v.task
+			in.Task, in.Images = v.task, nil
 		}
 	}
 }

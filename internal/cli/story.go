@@ -12,7 +12,7 @@ import (
 func (p *program) story(e trace.Event) string {
 	switch d := e.Payload.(type) {
 	case event.MessageAdded:
-		if text := strings.TrimSpace(messageText(d)); text != "" {
+		if text := strings.TrimSpace(shownPictures(d) + messageText(d)); text != "" {
 			return p.say.Say("story.message", d.Origin, indent(text))
 		}
 	case event.ToolDecided:
@@ -20,7 +20,9 @@ func (p *program) story(e trace.Event) string {
 	case event.QuestionAnswered:
 		return p.say.Say("story.answer", strings.TrimSpace(d.Choice+" "+d.Rule))
 	case event.ToolCompleted:
-		return p.say.Say("story.outcome", d.Name, d.Status)
+		return strings.TrimRight(p.say.Say("story.outcome", d.Name, d.Status)+" "+shownPictures(d), " \n")
+	case event.PicturesLeft:
+		return p.say.Say("story.image", d.Count, d.Reason)
 	case event.FileChanged:
 		if d.By == "outside" {
 			return p.say.Say("story.change.outside", d.Op, d.Path)

@@ -66,6 +66,8 @@ func (v *textView) event(e trace.Event) error {
 		v.http(strconv.Itoa(d.HTTP), d.Exchange)
 	case event.CallFailed:
 		v.failedCall(d)
+	case event.PicturesLeft:
+		v.leftOut(d)
 	case event.MessageAdded:
 		return v.message(d)
 	case event.ToolDecided:
@@ -207,7 +209,7 @@ func (v *textView) failedCall(d event.CallFailed) {
 		status = strconv.Itoa(d.HTTP)
 	}
 	v.http(status, d.Exchange)
-	if d.RetryIn != nil {
+	if d.RetryIn != nil && d.Class != "image" { // then it is said what was left out
 		v.note(v.p.say.Say("run.retry", d.Message, strconv.FormatFloat(float64(*d.RetryIn)/1000, 'f', 1, 64)))
 	}
 }

@@ -18,7 +18,7 @@ import (
 // sentences, and for sentences that nobody says.
 func TestEveryCodeHasASentence(t *testing.T) {
 	p := i18n.New("en")
-	code := regexp.MustCompile(`"((?:config|task|run|tool|question|prompt|demo|trace|story|error|usage|input|dry|db|doctor|risk|undo|permission|trust|models)\.[a-z_.]+)"`)
+	code := regexp.MustCompile(`"((?:config|task|run|tool|question|prompt|demo|trace|story|error|usage|input|dry|db|doctor|risk|undo|permission|trust|models|image)\.[a-z_.]+)"`)
 	said := map[string]bool{}
 	for _, dir := range []string{"../cli", "../config", "../app"} {
 		files, err := filepath.Glob(dir + "/*.go")

@@ -71,7 +71,7 @@ func (s *Session) accept(ctx context.Context, lease *store.Lease, in Input) (Rec
 	r := s.newRun(task, in.Limits)
 	facts = append(facts,
 		event.Draft{Subject: r.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: in.Limits, DryRun: s.o.DryRun}},
-		r.message(in.Text, ""))
+		r.message(in.Text, in.Images, ""))
 	got, err := s.o.Store.Append(ctx, event.Batch{Scope: r.scope, Key: in.Key, Fingerprint: fingerprint(in), If: cond, Facts: facts})
 	if err != nil || got[0].Scope.Run != r.scope.Run { // the same key came in between: the first acceptance stands
 		r.cancel()
@@ -143,6 +143,9 @@ func fingerprint(in Input) string {
 	what := in.Task + "\x00" + in.Mode + "\x00" + in.Text
 	if in.Fork != nil {
 		what += "\x00" + in.Fork.Task + "\x00" + in.Fork.Message
+	}
+	for _, i := range in.Images {
+		what += "\x00" + i.Hash
 	}
 	sum := sha256.Sum256([]byte(what))
 	return string(sum[:])

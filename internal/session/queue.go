@@ -32,6 +32,9 @@ func (s *Session) enqueue(ctx context.Context, in Input) (r Receipt, queued bool
 	if active == nil {
 		return Receipt{}, false, nil
 	}
+	if len(in.Images) > 0 {
+		return Receipt{}, false, ErrPictures
+	}
 	added := event.QueueAdded{Mode: event.QueueFollow, Text: strings.ToValidUTF8(in.Text, "\uFFFD")}
 	if in.Mode == ModeSteer {
 		added.Mode = event.QueueSteer
@@ -138,7 +141,7 @@ func (s *Session) follow(r *run, thread *prompt.Thread, completed bool) (*run, e
 	n := s.newRun(r.scope.Task, next.limits)
 	facts, err := s.o.Store.Append(ctx, event.Batch{Scope: n.scope, If: &event.If{States: []string{event.TaskActive}}, Facts: []event.Draft{
 		{Subject: n.scope.Run, Data: event.RunAccepted{RunKind: "turn", Client: s.o.Client, Limits: n.limits, DryRun: s.o.DryRun}},
-		n.message(next.text, next.id),
+		n.message(next.text, nil, next.id),
 	}})
 	if err != nil {
 		n.cancel()

@@ -89,8 +89,9 @@ type Input struct {
 	Task   string // "": a new task
 	Fork   *Fork  // of a new task: where its thread begins
 	Text   string
-	Origin string // of a new task: person, demo
-	Key    string // idempotency key; "" for none
+	Images []event.Image // that stand before the text, with their bytes
+	Origin string        // of a new task: person, demo
+	Key    string        // idempotency key; "" for none
 	Limits event.Limits
 	Mode   string // ModeStart, ModeSteer, ModeQueue
 }
@@ -113,6 +114,7 @@ type HeldError = store.HeldError
 // Errors that a front end may look for.
 var (
 	ErrEmpty    = errors.New("the input is empty")
+	ErrPictures = errors.New("an input that waits can't have pictures")
 	ErrClosed   = errors.New("the session is closed")
 	ErrNoRun    = errors.New("no such run is under way")
 	ErrAnswered = errors.New("the question is no longer open")
@@ -174,9 +176,13 @@ func (s *Session) newRun(task string, limits event.Limits) *run {
 func (r *run) letters() string { return strings.TrimPrefix(r.scope.Run, "run_") }
 
 // message is the person's message that a run begins with.
-func (r *run) message(text, queue string) event.Draft {
+func (r *run) message(text string, images []event.Image, queue string) event.Draft {
+	var blocks []event.Block
+	for _, i := range images {
+		blocks = append(blocks, event.Block{Type: "image", Image: &i})
+	}
 	return event.Draft{Subject: "msg_" + r.letters() + "-0.1", Data: event.MessageAdded{
-		Role: "user", Origin: "person", Queue: queue, Blocks: []event.Block{{Type: "text", Text: strings.ToValidUTF8(text, "\uFFFD")}},
+		Role: "user", Origin: "person", Queue: queue, Blocks: append(blocks, event.Block{Type: "text", Text: strings.ToValidUTF8(text, "\uFFFD")}),
 	}}
 }
 
