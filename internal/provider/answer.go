@@ -39,6 +39,7 @@ type piece struct {
 	carrier string
 	opaque  json.RawMessage
 	text    strings.Builder
+	came    bool // some text has come, shown or held back
 	in      characters
 	call    *call
 }
@@ -100,6 +101,7 @@ func (a *answer) write(p *piece, s string) {
 	if s == "" {
 		return
 	}
+	p.came = true
 	if h := a.scan.of(p.kind); h != nil {
 		switch {
 		case h.piece == nil, h.all && h.held == nil:

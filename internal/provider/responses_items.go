@@ -20,7 +20,7 @@ type responseItem struct {
 }
 
 // shown tells whether some of its text has come.
-func (it *responseItem) shown() bool { return it.piece != nil && it.piece.text.Len() > 0 }
+func (it *responseItem) shown() bool { return it.piece != nil && it.piece.came }
 
 // is tells whether an item is of a kind, or may become it.
 func (it *responseItem) is(kind llm.BlockType) bool {

@@ -261,6 +261,7 @@ func (a *answer) resolveHold(s *scan, h *hold, native, cut bool) (said bool) {
 		return false
 	}
 	before, calls, ok := s.last(held)
+	before = strings.TrimRight(before, " \t\r\n")
 	switch {
 	case ok && native && h.piece.kind == llm.Text: // what is left over of them
 		a.emit(h.piece, before)

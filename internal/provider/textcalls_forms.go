@@ -23,9 +23,9 @@ type textForm struct {
 // textForms are all of them.
 func textForms() []textForm {
 	return []textForm{
-		{name: "hermes", marks: []string{"<tool_call>"}, take: takeTagged},    // Hermes, Qwen; Qwen3-Coder and GLM share the tag
-		{name: "glm", marks: []string{"<tool_call>"}, take: takeTagged},       // GLM 4.5 and later
-		{name: "function", marks: []string{"<function="}, take: takeFunction}, // Qwen3-Coder, Nemotron, Llama
+		{name: "hermes", marks: []string{"<tool_call>"}, take: takeTagged},                   // Hermes, Qwen; Qwen3-Coder and GLM share the tag
+		{name: "glm", marks: []string{"<tool_call>"}, take: takeTagged},                      // GLM 4.5 and later
+		{name: "function", marks: []string{"<function=", "<tool_call>"}, take: takeFunction}, // Qwen3-Coder, Nemotron, Llama
 		{name: "deepseek", marks: []string{deepSeekCalls, deepSeekCall}, take: takeDeepSeek},
 		{name: "dsml", marks: dsmlMarks(), take: takeDSML}, // DeepSeek V3.2 and later
 		{name: "kimi", marks: []string{"<|tool_calls_section_begin|>", "<|tool_call_section_begin|>", kimiCall}, take: takeKimi},
@@ -220,7 +220,7 @@ func cutValue(s, end string, next ...string) (value, rest string, ok bool) {
 
 // takeFunction takes <function=name>, with JSON or with parameters between tags.
 func takeFunction(s string, tools []llm.ToolSpec) ([]textCall, string, bool) {
-	body, ok := after(s, "<function=")
+	body, ok := after(skipMark(s, "<tool_call>"), "<function=")
 	name, rest, cut := strings.Cut(body, ">")
 	if !ok || !cut {
 		return nil, s, false
