@@ -41,6 +41,7 @@ var imports = map[string]string{
 	"":             "",
 	"bench":        "*",
 	"bench/floor":  "",
+	"peers/gguf":   "",
 }
 
 // kernel packages have no file, network, database, clock or environment of their own.
@@ -71,7 +72,7 @@ var owners = map[string][]string{
 	"os/signal":              {"internal/cli", "internal/shell"},
 	"crypto/rand":            {"internal/app", "internal/shell"},
 	"math/rand":              {},
-	"math/rand/v2":           {"internal/app", "bench"},
+	"math/rand/v2":           {"internal/app", "bench", "peers/gguf"},
 	"text/template":          {},
 }
 
