@@ -37,6 +37,7 @@ type Error struct {
 	Message    string        // one line: the server's message or what went wrong
 	RetryAfter time.Duration // 0: the server did not say
 	Window     int64         // overflow: the window in tokens that the server named, 0 if it did not
+	Tokens     int64         // overflow: what the request has by the server's count, 0 if it named none
 	Mend       Mend          // how the request may be changed so that it is taken, "" if there is no way known
 	MaxTokens  int           // with Shorten: the largest limit of an answer that the server takes
 	Err        error         // the cause, may be nil

@@ -93,6 +93,8 @@ func (r *chatReader) chunk(doc raw) *llm.Error {
 	switch {
 	case !f.err.null() && string(f.err) != "false", f.choices.null() && f.bare:
 		return m.fault(doc, h)
+	case !f.groq.get("error").null():
+		return m.fault(f.groq, h)
 	case f.choices.null() && f.data.kind() == '{':
 		return r.chunk(f.data)
 	}

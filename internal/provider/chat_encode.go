@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,7 +25,14 @@ func (c *chat) head(r *llm.Request) ([]byte, error) {
 	if n := r.Params.MaxTokens; n > 0 && c.p.LimitField != None {
 		b = fmt.Appendf(b, `,%q:%d`, orElse(c.p.LimitField, "max_tokens"), n)
 	}
-	b = appendThinking(b, c.p, r.Params)
+	params := r.Params
+	if c.p.Thinking == ThinkingEnable && !c.stream { // thinking needs a stream there, and may be on by default
+		if r.Params.Thinking == "on" {
+			return nil, errors.New("thinking needs a stream at this server: leave out --no-stream, or set thinking to off")
+		}
+		params.Thinking = "off"
+	}
+	b = appendThinking(b, c.p, params)
 	if c.p.CacheKey && r.Lane != "" {
 		b = appendString(append(b, `,"prompt_cache_key":`...), r.Lane)
 	}

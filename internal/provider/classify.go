@@ -25,7 +25,7 @@ func classify(status int, f fault) (llm.Class, int64) {
 		return llm.Policy, 0
 	}
 	if status != 401 && status != 403 && !outputCap(s) {
-		if window, ok := overflow(status, f); ok {
+		if window, _, ok := overflow(status, f); ok {
 			return llm.Overflow, window
 		}
 	}

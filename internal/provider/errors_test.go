@@ -109,7 +109,7 @@ func TestOverflow(t *testing.T) {
 		{"Vercel", "Input too long: 5000 input tokens, limit is 4096", 4096},
 		{"Copilot", "prompt token count of 70000 exceeds the limit of 64000", 64000},
 		{"vLLM", "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens", 8192},
-		{"vLLM longer", "The decoder prompt (length 9000) is longer than the model's context length of 8192", 0},
+		{"vLLM longer", "The decoder prompt (length 9000) is longer than the model's context length of 8192", 8192},
 		{"vLLM input", "input length (9000) exceeds model's maximum context length (8192).", 8192},
 		{"vLLM only", "You passed 9000 input tokens, however the model's context length is only 8192 tokens", 8192},
 		{"SGLang", "The input (9000 tokens) is longer than the model's context length (8192 tokens).", 8192},

@@ -17,7 +17,7 @@ type fault struct {
 	param               string // the member of the request at fault
 	status              int    // HTTP status that a code names
 	native              bool   // code is MiniMax's, which has numbers of its own
-	window              int64  // a field that holds the window
+	window, prompt      int64  // fields that hold the window, and what the request has
 	search              string // all texts in it, lower case
 }
 
@@ -90,10 +90,15 @@ func (f *fault) fields(v raw, depth int) {
 			}
 		case "metadata":
 			f.read(m.get("raw"), depth+1)
+			if !m.get("flagged_input").null() || !m.get("reasons").null() { // OpenRouter's, with status 403
+				f.search += " content_policy_violation"
+			}
 		case "innererror":
 			f.search += " " + m.get("code").text()
 		case "n_ctx":
 			f.window, _ = m.number()
+		case "n_prompt_tokens":
+			f.prompt, _ = m.number()
 		}
 	}
 }
@@ -152,6 +157,9 @@ func (m *model) judge(f fault, h *wire.Response, body []byte) *llm.Error {
 	}
 	out.Class, out.Window = classify(status, f)
 	mend(out, f)
+	if out.Class == llm.Overflow {
+		_, out.Tokens, _ = overflow(status, f)
+	}
 	switch h.Header.Get("X-Should-Retry") {
 	case "true":
 		if !out.Retryable() && out.Class == llm.Invalid {

@@ -15,8 +15,10 @@ func usage(u, timings raw) llm.Usage {
 	prompt := count(u, "prompt_tokens", "input_tokens")
 	output := count(u, "completion_tokens", "output_tokens")
 	details := u.get("prompt_tokens_details")
-	if details.null() {
-		details = u.get("input_tokens_details")
+	for _, name := range []string{"input_tokens_details", "prompt_token_details"} { // the second is a slip of Mistral's
+		if details.null() {
+			details = u.get(name)
+		}
 	}
 	cached := count(details, "cached_tokens")
 	if cached == nil {
@@ -25,7 +27,7 @@ func usage(u, timings raw) llm.Usage {
 	if cached == nil {
 		cached = count(timings, "cache_n")
 	}
-	written := count(details, "cache_write_tokens")
+	written := count(details, "cache_write_tokens", "cache_creation_input_tokens") // the second is DashScope's
 	outDetails := u.get("completion_tokens_details")
 	if outDetails.null() {
 		outDetails = u.get("output_tokens_details")
