@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"text/tabwriter"
 	"time"
 
@@ -173,11 +174,17 @@ func (p *program) permissionRemoveCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return p.permissions(cmd, false, func(ctx context.Context, list *app.Permissions, _ *config.Config) error {
+				var ids []string // all of them before the first is removed
 				for _, named := range args {
 					id, err := list.Find(ctx, named)
 					if err != nil {
 						return err
 					}
+					if !slices.Contains(ids, id) {
+						ids = append(ids, id)
+					}
+				}
+				for _, id := range ids {
 					if err := list.Revoke(ctx, id); err != nil {
 						return err
 					}
