@@ -18,7 +18,7 @@ func TestOutput(t *testing.T) {
 		return strictReply{Calls: []strictCall{{Name: "read_output", Args: map[string]any{"id": id, "offset": offset, "limit": 2}}}}, true
 	}
 	s := startStrictFunc(t, func(r strictRequest, _ int) (strictReply, bool) {
-		last := *r.Messages[len(r.Messages)-1].Content
+		last := r.Messages[len(r.Messages)-1].Content.Text
 		switch found := named.FindStringSubmatch(last); {
 		case strings.HasSuffix(last, "print much"):
 			return strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "seq 1 100000"}}}}, true

@@ -35,6 +35,8 @@ import (
 //	chain KIND                    standard output was a stream of events: unbroken, and ended by KIND
 //	secret TEXT                   TEXT stands nowhere in the record, in no form
 //	crlf FILE...                  give files CR LF line ends and take the last one away
+//	picture FILE SIDE [BYTES]     make a picture of the form that the name ends with, and make the file longer
+//	pictures NAME N COUNT         the Nth request has so many pictures, each as a file that picture has made
 //
 // covers L235
 func TestScript(t *testing.T) {
@@ -56,14 +58,16 @@ func TestScript(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"server": cmdServer, "server-check": cmdServerCheck, "requests": cmdRequests, "request": cmdRequest, "extends": cmdExtends,
 			"exits": cmdExits, "interrupt": cmdInterrupt, "chain": cmdChain, "secret": cmdSecret, "crlf": cmdCRLF,
+			"picture": cmdPicture, "pictures": cmdPictures,
 		},
 	})
 }
 
 // scriptState is what the commands of one script share.
 type scriptState struct {
-	servers map[string]*strictServer
-	stopped *exec.Cmd
+	pictures []string // in base64
+	servers  map[string]*strictServer
+	stopped  *exec.Cmd
 }
 
 type stateKey struct{}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -28,11 +29,11 @@ type strictRequest struct {
 }
 
 type strictMessage struct {
-	Role             string  `json:"role"`
-	Content          *string `json:"content"`
-	ReasoningContent *string `json:"reasoning_content"`
-	ToolCallID       string  `json:"tool_call_id"`
-	Name             string  `json:"name"`
+	Role             string         `json:"role"`
+	Content          *strictContent `json:"content"`
+	ReasoningContent *string        `json:"reasoning_content"`
+	ToolCallID       string         `json:"tool_call_id"`
+	Name             string         `json:"name"`
 	ToolCalls        []struct {
 		ID       string `json:"id"`
 		Type     string `json:"type"`
@@ -41,6 +42,66 @@ type strictMessage struct {
 			Arguments string `json:"arguments"`
 		} `json:"function"`
 	} `json:"tool_calls"`
+}
+
+// strictContent is a text, or a list of parts, whose texts it then has in Text.
+type strictContent struct {
+	Text  string
+	Parts []strictPart
+}
+
+type strictPart struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	ImageURL *struct {
+		URL    string `json:"url"`
+		Detail string `json:"detail"`
+	} `json:"image_url"`
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *strictContent) UnmarshalJSON(data []byte) error {
+	if data[0] != '[' {
+		return json.Unmarshal(data, &c.Text)
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	c.Parts = []strictPart{}
+	err := d.Decode(&c.Parts)
+	for _, p := range c.Parts {
+		if p.Text != nil {
+			c.Text += *p.Text
+		}
+	}
+	return err
+}
+
+// checkParts says what is wrong with the parts of a message, or "".
+func checkParts(list []strictPart) string {
+	if len(list) == 0 {
+		return "content must have at least one part"
+	}
+	begins := map[string]string{"image/png": "\x89PNG\r\n\x1a\n", "image/jpeg": "\xff\xd8\xff", "image/gif": "GIF8", "image/webp": "RIFF"}
+	for _, p := range list {
+		switch {
+		case p.Type == "text" && p.ImageURL == nil:
+			if p.Text == nil || strings.TrimSpace(*p.Text) == "" {
+				return "text must be non-empty"
+			}
+		case p.Type == "image_url" && p.Text == nil && p.ImageURL != nil:
+			media, code, ok := strings.Cut(strings.TrimPrefix(p.ImageURL.URL, "data:"), ";base64,")
+			if !ok || !strings.HasPrefix(p.ImageURL.URL, "data:") {
+				return "Expected a base64-encoded data URL with an image MIME type"
+			}
+			data, err := base64.StdEncoding.DecodeString(code)
+			if begins[media] == "" || err != nil || !strings.HasPrefix(string(data), begins[media]) {
+				return "the image data you provided does not represent a valid image"
+			}
+		default:
+			return fmt.Sprintf("Invalid value: '%s'. Supported values are: 'text' and 'image_url'.", p.Type)
+		}
+	}
+	return ""
 }
 
 type strictTool struct {
@@ -114,7 +175,15 @@ func checkMessages(list []strictMessage) string {
 		if m.Role != "tool" && len(open) > 0 {
 			return "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: " + strings.Join(open, ", ")
 		}
-		empty := m.Content == nil || strings.TrimSpace(*m.Content) == ""
+		if m.Content != nil && m.Content.Parts != nil {
+			if m.Role != "user" {
+				return fmt.Sprintf("Invalid 'messages[%d]': content of role '%s' must be a string", i, m.Role)
+			}
+			if p := checkParts(m.Content.Parts); p != "" {
+				return fmt.Sprintf("Invalid 'messages[%d]': %s", i, p)
+			}
+		}
+		empty := m.Content == nil || strings.TrimSpace(m.Content.Text) == "" && m.Content.Parts == nil
 		switch m.Role {
 		case "system":
 			if i != 0 || empty {
@@ -173,6 +242,7 @@ func TestStrictRules(t *testing.T) {
 		call   = `{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 		result = `{"role":"tool","tool_call_id":"c1","content":"r"}`
 		final  = `{"role":"assistant","content":"a"}`
+		part   = `{"type":"image_url","image_url":{"url":"data:image/png;base64,iVBORw0KGgo="}}`
 	)
 	for _, c := range []struct{ name, want, messages string }{
 		{"plain", "", user},
@@ -194,6 +264,16 @@ func TestStrictRules(t *testing.T) {
 		{"tool's name", "does not match pattern", user + "," + strings.Replace(call, `"f"`, `"f f"`, 1) + "," + result},
 		{"role", "Supported values", `{"role":"model","content":"x"}`},
 		{"ends with the assistant", "Expected last role", user + "," + final},
+		{"parts", "", `{"role":"user","content":[` + part + `,{"type":"text","text":"u"}]}`},
+		{"no parts", "at least one part", `{"role":"user","content":[]}`},
+		{"blank part", "text must be non-empty", `{"role":"user","content":[` + part + `,{"type":"text","text":" "}]}`},
+		{"parts of a result", "must be a string", user + "," + call + "," + strings.Replace(result, `"r"`, "["+part+"]", 1)},
+		{"a picture elsewhere", "Expected a base64-encoded data URL", `{"role":"user","content":[` + strings.Replace(part, "data:image/png;base64,iVBORw0KGgo=", "https://x.example/a.png", 1) + `]}`},
+		{"no picture", "does not represent a valid image", `{"role":"user","content":[` + strings.Replace(part, "iVBORw0KGgo=", "AAAA", 1) + `]}`},
+		{"picture of another type", "does not represent a valid image", `{"role":"user","content":[` + strings.Replace(part, "png", "gif", 1) + `]}`},
+		{"not of base64", "does not represent a valid image", `{"role":"user","content":[` + strings.Replace(part, "iVBORw0KGgo=", "iVBOR", 1) + `]}`},
+		{"unknown part", "Supported values are: 'text' and 'image_url'", `{"role":"user","content":[{"type":"image","text":"x"}]}`},
+		{"unknown field of a part", "unknown field", `{"role":"user","content":[{"type":"text","text":"x","owner":"y"}]}`},
 		{"unknown field", "unknown field", `{"role":"user","content":"x","owner":"y"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,6 +22,14 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n := prompt.Pictures(req); n > 0 && t.Info.Images != nil && !*t.Info.Images { // of before, when there was another model
+		if err := t.append(ctx, event.Draft{Data: event.PicturesLeft{Count: n}}); err != nil {
+			return nil, err
+		}
+		if req, manifest, err = prompt.Build(t.Thread); err != nil {
+			return nil, err
+		}
+	}
 	req.Lane = t.scope.Task
 	plain := req
 	var tried []llm.Mend

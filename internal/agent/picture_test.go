@@ -18,6 +18,29 @@ func seen(context.Context) (*tool.Result, error) {
 	return &tool.Result{Content: "seen", Images: []event.Image{{Hash: "ab", Media: "image/png", Bytes: 9, Name: "a.png"}}}, nil
 }
 
+// TestPicturesKnown: a model that is known to take no pictures gets none of those that a thread has from before.
+func TestPicturesKnown(t *testing.T) {
+	no := false
+	s := &scene{info: llm.Info{Images: &no}, during: seen, model: &model{script: []reply{
+		calls(llm.ToolCalls, call("a", "change", `{"path":"a"}`)), calls(llm.ToolCalls, call("b", "look", `{"path":"b"}`)), says("ok"),
+	}}}
+	s.turn(t, context.Background())
+	for i, r := range s.model.requests {
+		if n := prompt.Pictures(r); n != 0 {
+			t.Errorf("request %d has %d pictures", i+1, n)
+		}
+	}
+	var left []event.PicturesLeft
+	for _, f := range s.facts(t) {
+		if p, ok := f.Data.(event.PicturesLeft); ok {
+			left = append(left, p)
+		}
+	}
+	if len(left) != 1 || left[0] != (event.PicturesLeft{Count: 1}) || len(s.model.requests) != 3 {
+		t.Errorf("%+v in %d requests", left, len(s.model.requests))
+	}
+}
+
 // TestPicturesRefused: the request is sent once more without pictures, and so are those after it; never a third time.
 //
 // covers L219

@@ -316,7 +316,10 @@ func (a *App) set(task string, images *bool) (*tool.Set, error) {
 	sh := shell.NewSession(a.tree.Root(), env)
 	var look *builtin.Looking
 	if takes(images) {
-		look = &builtin.Looking{Pictures: a.pictureLimits(), Have: func(ctx context.Context) (int, int64, error) { return a.pictures(ctx, event.Path{Task: task}) }}
+		look = &builtin.Looking{Pictures: a.pictureLimits(), Have: func(ctx context.Context) (int, int64, error) {
+			n, encoded, _, err := a.pictures(ctx, event.Path{Task: task})
+			return n, encoded, err
+		}}
 	}
 	s, err := tool.NewSet(builtin.Tools(builtin.Options{
 		Tree: a.tree, Look: look, Shell: sh, Env: env, Rules: func() policy.Rules { return a.rules(task) }, Terminal: a.o.Terminal,

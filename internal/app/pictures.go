@@ -24,17 +24,20 @@ func (a *App) pictureLimits() builtin.Pictures {
 	return builtin.Pictures(provider.PicturesOf(a.o.Config.Protocol.Value, a.o.Config.BaseURL.Value))
 }
 
-// pictures counts the pictures of a thread, and their bytes as they are sent.
-func (a *App) pictures(ctx context.Context, p event.Path) (n int, encoded int64, err error) {
+// pictures counts the pictures of a thread, and their bytes as they are sent. left: they are not.
+func (a *App) pictures(ctx context.Context, p event.Path) (n int, encoded int64, left bool, err error) {
+	var t prompt.Thread
 	for f, err := range a.store.Read(ctx, p) {
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, false, err
 		}
+		t.Apply(f)
 		for _, i := range event.Images(f.Data) {
 			n, encoded = n+1, encoded+builtin.Encoded(i.Bytes)
 		}
 	}
-	return n, encoded, nil
+	c := a.o.Config
+	return n, encoded, t.Left(c.Provider, c.Protocol.Value, a.Model), nil
 }
 
 // Pictures reads the files that a person sends along with an input, whose task they join. What can't be sent is an error of the
@@ -47,9 +50,12 @@ func (a *App) Pictures(ctx context.Context, in session.Input, dir string, names 
 	if m := modelOf(a.o.Config, &k, a.Model); !takes(m.Images) {
 		return nil, &config.Error{Code: "image.none", Args: []any{a.Model, m.From["images"]}, Hint: "image.none.hint", Usage: true}
 	}
-	n, encoded, err := a.before(ctx, in)
+	n, encoded, left, err := a.before(ctx, in)
 	if err != nil {
 		return nil, err
+	}
+	if left {
+		return nil, &config.Error{Code: "image.refused", Hint: "image.refused.hint", Usage: true}
 	}
 	limits := a.pictureLimits()
 	var out []event.Image
@@ -57,9 +63,9 @@ func (a *App) Pictures(ctx context.Context, in session.Input, dir string, names 
 		bad := func(why any) error {
 			return &config.Error{Code: "image.bad", Args: []any{name, why}, Usage: true}
 		}
-		path := name
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(dir, path)
+		path, shown := filepath.Join(dir, name), filepath.ToSlash(name)
+		if filepath.IsAbs(name) {
+			path, shown = name, filepath.Base(name)
 		}
 		data, err := readPicture(path, limits.One)
 		if err != nil {
@@ -74,24 +80,24 @@ func (a *App) Pictures(ctx context.Context, in session.Input, dir string, names 
 			return nil, bad(why)
 		}
 		n, encoded = n+1, encoded+builtin.Encoded(size)
-		out = append(out, event.Image{Hash: workspace.Sum(data), Media: p.Media, Bytes: size, Name: filepath.ToSlash(name), Data: data})
+		out = append(out, event.Image{Hash: workspace.Sum(data), Media: p.Media, Bytes: size, Name: shown, Data: data})
 	}
 	return out, nil
 }
 
 // before counts the pictures of the thread that an input goes on with.
-func (a *App) before(ctx context.Context, in session.Input) (int, int64, error) {
+func (a *App) before(ctx context.Context, in session.Input) (n int, encoded int64, left bool, err error) {
 	switch {
 	case in.Fork != nil:
 		leaf, err := prompt.After(a.store.Read(ctx, event.Path{Task: in.Fork.Task}), in.Fork.Message)
 		if err != nil {
-			return 0, 0, err
+			return 0, 0, false, err
 		}
 		return a.pictures(ctx, event.Path{Task: in.Fork.Task, Leaf: leaf})
 	case in.Task != "":
 		return a.pictures(ctx, event.Path{Task: in.Task})
 	}
-	return 0, 0, nil
+	return 0, 0, false, nil
 }
 
 // readPicture reads a file of the person's, of up to one byte more than most, so that it is said how large it may be.

@@ -19,5 +19,10 @@ func shownPictures(d event.Payload) string {
 
 // leftOut says that requests go without pictures.
 func (v *textView) leftOut(d event.PicturesLeft) {
-	v.note(v.p.say.Say("image.left", d.Reason, v.p.plural("image.count", d.Count)))
+	count := v.p.plural("image.count", d.Count)
+	if d.Reason == "" {
+		v.note(v.p.say.Say("image.known", count))
+		return
+	}
+	v.note(v.p.say.Say("image.left", d.Reason, count))
 }

@@ -22,6 +22,9 @@ func (p *program) story(e trace.Event) string {
 	case event.ToolCompleted:
 		return strings.TrimRight(p.say.Say("story.outcome", d.Name, d.Status)+" "+shownPictures(d), " \n")
 	case event.PicturesLeft:
+		if d.Reason == "" {
+			return p.say.Say("story.image.known", d.Count)
+		}
 		return p.say.Say("story.image", d.Count, d.Reason)
 	case event.FileChanged:
 		if d.By == "outside" {

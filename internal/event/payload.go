@@ -197,11 +197,11 @@ type Image struct {
 	Data  []byte `json:"-"`              // the bytes, in a draft alone; nil: the log has them already
 }
 
-// PicturesLeft says that requests go without pictures from here on, as long as the model is the same, since its server refused
-// one over them; each is replaced by a line that says so. The subject is the call that failed. Node.
+// PicturesLeft says that requests go without pictures from here on, as long as the model is the same: its server refused one
+// over them, or it is known to take none. Each is replaced by a line that says so. The subject is the call that failed. Node.
 type PicturesLeft struct {
-	Count  int    `json:"count"`  // pictures in that request
-	Reason string `json:"reason"` // the server's words
+	Count  int    `json:"count"`  // pictures in the request that was refused, or would have been
+	Reason string `json:"reason"` // the server's words; empty: it was not asked
 }
 
 // ToolCall is a call that the model made.

@@ -48,6 +48,11 @@ func (t *Thread) attach() {
 	}
 }
 
+// Left tells whether requests to a model go without pictures.
+func (t *Thread) Left(provider, protocol, model string) bool {
+	return t.left && t.head != nil && t.head.Provider == provider && t.head.Protocol == protocol && t.head.Model == model
+}
+
 // leaveOut puts a line in the place of each picture. The messages are the caller's, their blocks are not.
 func leaveOut(list []llm.Message) {
 	for i := range list {

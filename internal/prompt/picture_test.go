@@ -55,7 +55,7 @@ func (h *history) build() *llm.Request {
 
 // TestPicturesOfTools: they come after all results of the step, in the order of the calls, and stay there.
 //
-// covers L215
+// covers L215 L216
 func TestPicturesOfTools(t *testing.T) {
 	h := looked(t)
 	const want = "user: <one> text\nassistant: call call call\ntool: result\ntool: result\ntool: result\nuser: text <two> text <three>"

@@ -42,6 +42,7 @@ func pictures(t testing.TB) map[string]string {
 	return out
 }
 
+// covers L214
 func TestSniff(t *testing.T) {
 	all := pictures(t)
 	for name, want := range map[string]builtin.Picture{
@@ -115,7 +116,7 @@ func TestRefusePictures(t *testing.T) {
 
 // TestReadImage: the bytes decide, not the name; what is refused is told in a line and brings no picture.
 //
-// covers L195
+// covers L102 L195
 func TestReadImage(t *testing.T) {
 	all := pictures(t)
 	b := setUp(t, map[string]string{
