@@ -15,8 +15,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"overt/internal/scripted"
 )
 
 // pictureBytes makes a picture that no other side makes too.
@@ -79,5 +82,62 @@ func cmdPictures(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	if strconv.Itoa(n) != args[2] {
 		ts.Fatalf("request %s has %d pictures, want %s", args[1], n, args[2])
+	}
+}
+
+// TestPicturesByProtocol: pictures of the person and of tools, and a refusal, over each protocol and a server as strict as its
+// vendor's.
+func TestPicturesByProtocol(t *testing.T) {
+	for protocol, path := range map[string]string{"openai-chat": "chat/completions", "openai-responses": "responses", "anthropic-messages": "messages"} {
+		for _, flag := range []string{"--no-stream=false", "--no-stream"} {
+			t.Run(protocol+flag, func(t *testing.T) {
+				read := func(id, name string) scripted.Call {
+					return scripted.Call{ID: id, Name: "read_image", Args: `{"path":"` + name + `"}`}
+				}
+				s := scripted.New(scripted.Script{Replies: []scripted.Reply{
+					{Calls: []scripted.Call{read("c1", "b.jpg"), {ID: "c2", Name: "list_files", Args: `{}`}, read("c3", "c.gif")}},
+					{Text: "Three."},
+					{Fault: &scripted.Fault{Status: 400, Message: "Could not process image"}},
+					{Text: "None."},
+				}})
+				url, err := s.Start()
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { s.Close() })
+				p := newPlace(t)
+				var codes []string
+				for i, name := range []string{"a.png", "b.jpg", "c.gif"} {
+					data, err := pictureBytes(name, 10+i)
+					if err != nil {
+						t.Fatal(err)
+					}
+					p.write(name, string(data))
+					codes = append(codes, base64.StdEncoding.EncodeToString(data))
+				}
+				args := []string{"-u", url, "-m", "m", "--protocol", protocol, flag}
+				if r := p.run(append(args, "--image", "a.png", "how many?")...).want(t, 0); r.out != "Three.\n" {
+					t.Errorf("%q", r.out)
+				}
+				r := p.run(append(args, "--continue", "and now?")...).want(t, 0)
+				if r.out != "None.\n" || !strings.Contains(r.err, "refused the pictures (Could not process image); 3 pictures are left out") {
+					t.Errorf("%q %q", r.out, r.err)
+				}
+				log := s.Log()
+				for i, want := range []int{1, 3, 3, 0} {
+					if i >= len(log) || log[i].Path != "/v1/"+path {
+						t.Fatalf("%d requests", len(log))
+					}
+					body, at := string(log[i].Request), 0
+					for j, code := range codes {
+						k := strings.Index(body, code)
+						if k >= 0 != (j < want) || k >= 0 && k < at {
+							t.Errorf("request %d: picture %d is at %d, after %d", i+1, j+1, k, at)
+						}
+						at = k
+					}
+				}
+			})
+		}
 	}
 }
