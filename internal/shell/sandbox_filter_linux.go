@@ -17,7 +17,7 @@ import (
 // the arguments from 16 on, 8 bytes each, on these little-endian machines.
 func filterCalls() error {
 	const (
-		number, arch, first, second, third = 0, 4, 16, 24, 32
+		number, arch, first, second, third = 0, 4, argument, argument + 8, argument + 16
 
 		allowed = unix.SECCOMP_RET_ALLOW
 		refused = unix.SECCOMP_RET_ERRNO | uint32(unix.EACCES)
@@ -52,7 +52,7 @@ func filterCalls() error {
 	}
 	for _, nr := range []uint32{
 		unix.SYS_IO_URING_SETUP, unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD,
-		unix.SYS_CLONE3, // its flags can't be seen; who is told that it is missing takes clone
+		unix.SYS_CLONE3, unix.SYS_OPENAT2, // what they are given can't be seen; who is told that they are missing takes clone, openat
 	} {
 		call(nr, result(missing))
 	}
@@ -68,11 +68,38 @@ func filterCalls() error {
 	}, oneOf(unix.SOCK_STREAM, unix.SOCK_SEQPACKET)...)...)
 	// The limits of others: a limit on processor time ends them. Its own may be read and set.
 	call(unix.SYS_PRLIMIT64, load(first), when(unix.BPF_JEQ, 0, 1), result(allowed), load(third), when(unix.BPF_JEQ, 0, 1), result(allowed), result(refused))
-	// A program that anybody may run with the rights of its owner would outlive the sandbox.
-	for nr, mode := range modeCalls() {
-		call(nr, load(mode), when(unix.BPF_JSET, unix.S_ISUID|unix.S_ISGID, 1), result(refused), result(allowed))
+	// A program that anybody may run with the rights of its owner would outlive the sandbox. (Who makes a folder gives it no such
+	// bits, mkdir(2).)
+	for _, c := range modeCalls() {
+		check := []unix.SockFilter{load(c.mode), when(unix.BPF_JSET, unix.S_ISUID|unix.S_ISGID, 1), result(refused), result(allowed)}
+		if c.flags != 0 { // where nothing is made, the mode can be anything
+			check = append([]unix.SockFilter{load(c.flags), when(unix.BPF_JSET, unix.O_CREAT|tmpFile, len(check)-1)}, check...)
+		}
+		call(c.nr, check...)
 	}
 	return installFilter(append(p, result(allowed)))
+}
+
+// argument is where the arguments begin in struct seccomp_data.
+const argument = 16
+
+// tmpFile is what O_TMPFILE has that O_DIRECTORY has not: __O_TMPFILE of fcntl.h.
+const tmpFile = 0o20000000
+
+// modeCall is a call that gives a file a mode.
+type modeCall struct {
+	nr, mode uint32
+	flags    uint32 // of one that may open what is there; 0: it has none
+}
+
+// nth is where an argument is in struct seccomp_data; the first is 0.
+func nth(n uint32) uint32 { return argument + 8*n }
+
+// modeCalls are the calls of every machine that give a file a mode, but for openat2.
+func modeCalls() []modeCall {
+	return append(olderModeCalls(),
+		modeCall{unix.SYS_FCHMOD, nth(1), 0}, modeCall{unix.SYS_FCHMODAT, nth(2), 0}, modeCall{unix.SYS_FCHMODAT2, nth(2), 0},
+		modeCall{unix.SYS_MKNODAT, nth(2), 0}, modeCall{unix.SYS_OPENAT, nth(3), nth(2)})
 }
 
 // installFilter puts a filter of system calls on every thread, and forbids to gain rights by starting programs, without which

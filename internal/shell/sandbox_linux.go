@@ -26,6 +26,7 @@ import (
 //
 //   - A mount namespace (mount_setattr(2), open_tree(2)): everything read-only, what may be written mounted over it, what
 //     may not be changed or read inside that mounted over it again. Landlock alone can't take away below what it grants.
+//     Over /dev lies one with what any program may use.
 //   - Landlock (landlock(7)): the same for writing; and it forbids to mount, to trace and to signal outside, which the
 //     namespaces of a user would let the command undo or go around (/proc/PID/root).
 //   - A network namespace: a loopback interface, so that tests may listen, and nothing else.
@@ -219,12 +220,11 @@ func (s *Sandbox) mount() error {
 			}
 		}
 	}
-	if _, err := os.Stat("/dev/shm"); err == nil { // shared memory of its own, for what takes locks there
-		tree, err := tmpfs("64m")
-		if err := add("/dev/shm", tree, err); err != nil {
-			return err
-		}
+	own, err := devices()
+	if err != nil {
+		return fmt.Errorf("/dev: %w", err)
 	}
+	layers = append(layers, own...)
 	for _, p := range s.Hidden {
 		info, err := os.Lstat(p)
 		tree := -1
@@ -387,6 +387,7 @@ func (s *Sandbox) landlock() error {
 		landlock.RODirs("/"),
 		landlock.RWFiles("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty").IgnoreIfMissing(),
 		landlock.RWDirs("/dev/shm").IgnoreIfMissing(),
+		landlock.RWDirs("/dev/pts").WithIoctlDev().IgnoreIfMissing(), // all made inside
 	}
 	for _, p := range s.Write {
 		rules = append(rules, landlock.RWDirs(p).WithRefer().IgnoreIfMissing())

@@ -7,7 +7,9 @@ const (
 	otherNumbers = 0x40000000 // __X32_SYSCALL_BIT: the calls of the x32 ABI begin here
 )
 
-// modeCalls are the calls that set the mode of a file, with the offset of that argument in struct seccomp_data.
-func modeCalls() map[uint32]uint32 {
-	return map[uint32]uint32{unix.SYS_CHMOD: 24, unix.SYS_FCHMOD: 24, unix.SYS_FCHMODAT: 32, unix.SYS_FCHMODAT2: 32}
+// olderModeCalls are the calls that give a file a mode which newer machines do not have.
+func olderModeCalls() []modeCall {
+	return []modeCall{
+		{unix.SYS_CHMOD, nth(1), 0}, {unix.SYS_CREAT, nth(1), 0}, {unix.SYS_MKNOD, nth(1), 0}, {unix.SYS_OPEN, nth(2), nth(1)},
+	}
 }

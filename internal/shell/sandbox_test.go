@@ -103,6 +103,10 @@ func TestSandboxLets(t *testing.T) {
 		{"cat ~/.cache/warm; echo cold > ~/.cache/warm; echo new > ~/.cache/new", "warm\n"},
 		{"cat ~/.cache/*; rm ~/.cache/warm", "new\ncold\n"},
 		{"ls ~/.cache", "new\n"},
+		{"ls /dev | tr '\\n' ' '", "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero "},
+		{"echo a >/dev/stdout && echo b >/dev/fd/1 && head -c 3 /dev/urandom | wc -c | tr -d ' ' && cat <(echo c)", "a\nb\n3\nc\n"},
+		{"python3 -c 'import pty; exit(pty.spawn([\"tty\"]))'", "/dev/pts/0\n"},
+		{"python3 -c 'import ctypes; print(ctypes.CDLL(None).open(b\"a.txt\", 0, 0o4755) > 2)'", "True\n"},
 	} {
 		o := c.run(t, tt.command)
 		if want := map[bool]int{true: 3}[tt.command == "exit 3"]; o.Exit != want || tt.want != "" && o.Head != tt.want {
@@ -192,6 +196,17 @@ func TestSandboxForbids(t *testing.T) {
 		"unshare -U true",
 		"touch s && chmod u+s s; r=$?; rm -f s; exit $r",
 		"touch s && chmod 2755 s; r=$?; rm -f s; exit $r",
+		"mkdir -m 2755 s; r=$?; rm -rf s; exit $r",
+		"head -c 13 /dev/loop0 || head -c 13 /dev/vda",
+		"test -e /dev/kvm || test -e /dev/vsock || test -e /dev/net/tun",
+		"touch /dev/new",
+		`python3 -c 'import os; os.umask(0); os.open("s", os.O_CREAT|os.O_WRONLY, 0o4755)'`,
+		`python3 -c 'import os; os.umask(0); os.open("s", os.O_CREAT|os.O_WRONLY, 0o2755)'`,
+		`python3 -c 'import os; os.umask(0); os.open(".", os.O_TMPFILE|os.O_WRONLY, 0o4755)'`,
+		`python3 -c 'import os; os.umask(0); os.mknod("s", 0o104755)'`,
+		`python3 -c 'import os; os.umask(0); os.mkfifo("s", 0o4755)'`,
+		`python3 -c 'import ctypes; exit(ctypes.CDLL(None).creat(b"s", 0o4755) < 0)'`,
+		`python3 -c 'import ctypes; exit(ctypes.CDLL(None).syscall(437, -100, b"a.txt", (ctypes.c_uint64 * 3)(), 24) < 0)'`, // openat2
 		`python3 -c 'import ctypes; exit(ctypes.CDLL(None).ptrace(16, 1, 0, 0) == 0)'; r=$?; exit $((1 - r))`,
 		pid("test -e /proc/PID"),
 		`python3 -c 'import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0].sendto(b"x", "dgram")'`,
