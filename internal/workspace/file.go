@@ -178,7 +178,7 @@ func bytesText(n int64) string {
 // link is followed. seen is the SHA-256 that the file must have, "" if there must be none; else nothing is written and
 // the error is *[Changed].
 //
-// The file is replaced in one step and keeps its mode and, where we may set it, its owner. Other names of the same file
+// The file is replaced in one step and keeps its mode, but no set-id bits, and, where we may set it, its owner. Other names of the same file
 // (hard links) keep the old content. A file whose mode lets nobody write is refused. Every other error is a *PathError;
 // folders that were made for it are gone again.
 func (t *Tree) Write(rel, real string, data []byte, seen string) error {
@@ -270,7 +270,8 @@ func (p *spot) create(data []byte) error {
 	return nil
 }
 
-// temp writes data to a new file beside it and to the disk. like gives mode and owner; nil: those of a new file.
+// temp writes data to a new file beside it and to the disk. like gives mode and owner; nil: those of a new file. The rights of its
+// owner or group, which a file may give to whoever runs it, were given to another content.
 func (p *spot) temp(data []byte, like fs.FileInfo) (name string, err error) {
 	perm := fs.FileMode(0o666)
 	if like != nil {
@@ -283,7 +284,7 @@ func (p *spot) temp(data []byte, like fs.FileInfo) (name string, err error) {
 	_, err = f.Write(data)
 	if err == nil && like != nil {
 		keepOwner(f, like)
-		err = f.Chmod(like.Mode() & (fs.ModePerm | fs.ModeSetuid | fs.ModeSetgid | fs.ModeSticky))
+		err = f.Chmod(like.Mode() & (fs.ModePerm | fs.ModeSticky))
 	}
 	if err == nil {
 		err = f.Sync()
