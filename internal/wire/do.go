@@ -111,6 +111,9 @@ func (c *Client) request(ctx context.Context, r Request) (*http.Request, error) 
 	for _, p := range r.Body {
 		req.ContentLength += int64(len(p.Bytes))
 	}
+	// Here a connection costs nothing, and to keep one costs calls: llama.cpp's server ends its own after each stream
+	// without having said so, and a request that is on its way then is lost.
+	req.Close = Local(r.URL)
 	if req.ContentLength > 0 {
 		// GetBody stays nil: without it the transport can't send the body a second time on a new connection.
 		req.Body = &partsBody{partsReader{parts: r.Body}, r.Lane}

@@ -410,6 +410,14 @@ func TestNeverTwice(t *testing.T) {
 		}
 		flush(w, "x")
 	})
+	proxy, err := url.Parse(r.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Connections to a host elsewhere are kept.
+	c = wire.New(wire.Options{Sink: k, Transport: wire.Transport{Proxy: http.ProxyURL(proxy)}})
+	defer c.Close()
+	r.URL = "http://model.example/v1"
 	resp, err := c.Do(t.Context(), r)
 	if err != nil {
 		t.Fatal(err)
@@ -512,5 +520,29 @@ func TestGzip(t *testing.T) {
 	b, err := io.ReadAll(resp.Body)
 	if err != nil || string(b) != "hello" || !bytes.Equal(k.received[0].Body, b) {
 		t.Errorf("%q %v", b, err)
+	}
+}
+
+// TestLocalConnectionsEnd: a server on this machine gets each request on a connection of its own. Some end theirs after a
+// stream without a word (llama.cpp's does), and a request that is sent meanwhile would fail.
+func TestLocalConnectionsEnd(t *testing.T) {
+	var mu sync.Mutex
+	from := map[string]bool{}
+	c, _, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		from[r.RemoteAddr] = true
+		io.WriteString(w, "x")
+	})
+	for range 3 {
+		resp, err := c.Do(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+	}
+	if len(from) != 3 {
+		t.Errorf("3 requests came on %d connections", len(from))
 	}
 }
