@@ -317,7 +317,10 @@ func (a *App) set(task string, images *bool) (*tool.Set, error) {
 	var look *builtin.Looking
 	if takes(images) {
 		look = &builtin.Looking{Pictures: a.pictureLimits(), Have: func(ctx context.Context) (int, int64, error) {
-			n, encoded, _, err := a.pictures(ctx, event.Path{Task: task})
+			n, encoded, left, err := a.pictures(ctx, event.Path{Task: task})
+			if err == nil && left {
+				err = builtin.ErrLeft
+			}
 			return n, encoded, err
 		}}
 	}

@@ -159,6 +159,9 @@ func TestReadImage(t *testing.T) {
 	n, encoded = 1, 3990
 	_, err = b.call("read_image", args{"path": "a.png"})
 	b.refused(err, "too_large", "at most")
+	b.look.Have = func(context.Context) (int, int64, error) { return 0, 0, builtin.ErrLeft }
+	_, err = b.call("read_image", args{"path": "a.png"})
+	b.refused(err, "not_shown", "refused pictures of this task")
 }
 
 // TestReadImageAsks: a picture of the workspace is read unasked, what may be secret is not, and a rule on read_file is one on the file.

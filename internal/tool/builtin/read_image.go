@@ -22,9 +22,12 @@ type readImage struct{ *core }
 // Looking is what read_image needs to know of the model's server and of the task.
 type Looking struct {
 	Pictures
-	// Have counts the pictures that requests of the task hold, and their bytes after base64.
+	// Have counts the pictures that requests of the task hold, and their bytes after base64. Its error is [ErrLeft], or fatal.
 	Have func(ctx context.Context) (n int, encoded int64, err error)
 }
+
+// ErrLeft says that the model's server has refused pictures of the task, so that they are sent no more.
+var ErrLeft = errors.New("the model's server takes no pictures")
 
 // Spec implements [tool.Tool].
 func (readImage) Spec() event.ToolSpec {
@@ -68,7 +71,10 @@ func (r readImage) run(ctx context.Context, t target) (*tool.Result, error) {
 		return nil, &tool.Refusal{Code: "not_a_picture", Text: t.rel + " is no picture: " + err.Error()}
 	}
 	n, encoded, err := r.look.Have(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrLeft):
+		return nil, &tool.Refusal{Code: "not_shown", Text: t.rel + " can't be shown to you: the model's server has refused pictures of this task. Do without, and say so if it is needed"}
+	case err != nil:
 		return nil, err
 	}
 	size := int64(len(f.Bytes))
