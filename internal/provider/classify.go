@@ -36,9 +36,9 @@ func classify(status int, f fault) (llm.Class, int64) {
 		return llm.Auth, 0
 	case aboutPictures(f):
 		return llm.Pictures, 0
-	case status == 408 || status == 409 || status == 425:
+	case status == 408 || status == 409 || status == 425 || status == 498 || status == 499: // the last two are Groq's
 		return llm.Overload, 0
-	case (status >= 400 && status < 500 || status == 501) && hasAny(s, toolWords()):
+	case status >= 400 && hasAny(s, toolWords()):
 		return llm.NoTools, 0
 	case status >= 500 && status != 501 && status != 505:
 		if hasAny(s, requestWords()) {
@@ -49,6 +49,9 @@ func classify(status int, f fault) (llm.Class, int64) {
 		if hasAny(s, []string{"overloaded_error", "engine_overloaded_error", "server_is_overloaded"}) {
 			return llm.Overload, 0
 		}
+		return llm.Invalid, 0
+	}
+	if f.native { // MiniMax has a number of its own for what is worth another try
 		return llm.Invalid, 0
 	}
 	return inside(s), 0

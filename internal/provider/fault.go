@@ -21,7 +21,7 @@ type fault struct {
 	search              string // all texts in it, lower case
 }
 
-const maxDepth = 5 // of documents and strings within each other that are looked through
+const maxDepth = 8 // of documents and strings within each other that are looked through
 
 // readFault takes an error body apart.
 func readFault(doc raw) fault {
