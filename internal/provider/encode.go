@@ -80,6 +80,9 @@ func (m *model) encode(ctx context.Context, r *llm.Request) ([]wire.Part, error)
 	m.mu.Lock()
 	old := m.kept
 	m.mu.Unlock()
+	if _, ok := m.d.(*chat); ok {
+		r = inOne(r)
+	}
 	now := encoded{}
 	out := make([]wire.Part, 0, len(old.list)+len(old.tools)+len(old.system)+16) // what a step brings is less
 	head, err := m.d.head(r)

@@ -3,10 +3,13 @@ package provider_test
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
+	"strings"
 	"testing"
 
 	"overt/internal/llm"
 	"overt/internal/provider"
+	"overt/internal/scripted"
 )
 
 // TestPicturesRefused: an error over pictures is told from all others, in whatever form it comes.
@@ -78,5 +81,49 @@ func TestPicturesOf(t *testing.T) {
 		if got := provider.PicturesOf(provider.Messages, url); got.Count != 100 || got.Side != 8000 {
 			t.Errorf("%s by Messages: %+v", url, got)
 		}
+	}
+}
+
+// TestPicturesAlternate: inputs that went without an answer are one message, whichever of them have pictures, and what was sent of
+// the first stays as it was.
+func TestPicturesAlternate(t *testing.T) {
+	img := func(owner string) llm.Message {
+		return llm.Message{Role: llm.User, Key: owner, Blocks: []llm.Block{{Type: llm.Picture, Owner: owner, Image: &llm.Image{Hash: "h", Media: "image/png", Bytes: 10}}, {Type: llm.Text, Owner: owner, Text: "what is " + owner}}}
+	}
+	say := func(owner string) llm.Message {
+		return llm.Message{Role: llm.User, Key: owner, Blocks: []llm.Block{{Type: llm.Text, Owner: owner, Text: "and " + owner}}}
+	}
+	no := llm.Message{Role: llm.Assistant, Key: "a", Blocks: []llm.Block{{Type: llm.Text, Owner: "a", Text: "No."}}}
+	for _, w := range worlds() {
+		if w.protocol == provider.Responses {
+			continue // its items need not alternate
+		}
+		t.Run(w.String(), func(t *testing.T) {
+			history := []llm.Message{img("m1"), say("m2"), img("m3"), no, say("m4"), say("m5"), no, say("m6"), img("m7")}
+			m, server, _ := w.start(t, scripted.Script{Alternate: true, Next: func(scripted.Request) scripted.Reply { return scripted.Reply{Text: "ok"} }}, withImages(onePicture))
+			for n := range history {
+				if history[n].Role == llm.Assistant {
+					continue
+				}
+				r := &llm.Request{ID: "i", Messages: history[:n+1]}
+				if _, err := m.Stream(ctxOf(t), r, nil); err != nil {
+					t.Fatalf("%d messages: %v", n+1, err)
+				}
+				if len(r.Messages) != n+1 {
+					t.Fatal("the request was changed")
+				}
+			}
+			log := server.Log()
+			for i := 1; i < len(log); i++ {
+				if i == len(log)-1 { // m6 was a string
+					continue
+				}
+				was, is := string(log[i-1].Request), string(log[i].Request)
+				at := strings.LastIndex(was, "m"+strconv.Itoa(i))
+				if was[:at+2] != is[:at+2] {
+					t.Errorf("request %d begins otherwise than the one before:\n%s\n%s", i+1, is, was)
+				}
+			}
+		})
 	}
 }

@@ -2,7 +2,10 @@ package provider
 
 import (
 	"net/url"
+	"slices"
 	"strings"
+
+	"overt/internal/llm"
 )
 
 // PictureLimits are what a server takes of pictures in a request.
@@ -62,6 +65,49 @@ func aboutPictures(f fault) bool {
 		"could not process image", "unable to process input image", "failed to process image", "failed to load image", "failed to decode image",
 		"does not represent a valid image", "image does not match the provided media type", "using the image/", "invalid image", "invalid_image",
 		"image_parse_error", "unsupported image", "unsupported_image", "image exceeds", "image is too large", "image_too_large", "image size",
-		"image dimensions exceed", "dimensions exceed max allowed size", "too many images", "too much media", "image(s) may be provided", ".image.source",
+		"image is not valid", "image dimensions exceed", "dimensions exceed max allowed size", "too many images", "too much media", "image(s) may be provided", ".image.source",
 	})
+}
+
+// inOne puts messages of the user that follow each other together where one of them has a picture: their texts are one string else
+// (see [chat.unclosed]), which can't hold it, and the templates of many models that take pictures insist on alternating roles.
+// A text that was sent as a string is sent as a part then; that happens only where a text went without an answer.
+func inOne(r *llm.Request) *llm.Request {
+	var out []llm.Message
+	for from := 0; from < len(r.Messages); {
+		to, pictures := from, false
+		for to < len(r.Messages) && r.Messages[to].Role == llm.User {
+			pictures = pictures || slices.ContainsFunc(r.Messages[to].Blocks, func(b llm.Block) bool { return b.Image != nil })
+			to++
+		}
+		if to-from > 1 && pictures {
+			if out == nil {
+				out = slices.Clone(r.Messages[:from])
+			}
+			m := llm.Message{Role: llm.User, Key: r.Messages[from].Key}
+			for i, x := range r.Messages[from:to] {
+				m.Blocks = append(m.Blocks, x.Blocks...)
+				switch {
+				case x.Key == "" || m.Key == "":
+					m.Key = ""
+				case i > 0:
+					m.Key += "+" + x.Key
+				}
+			}
+			out = append(out, m)
+			from = to
+			continue
+		}
+		to = max(to, from+1)
+		if out != nil {
+			out = append(out, r.Messages[from:to]...)
+		}
+		from = to
+	}
+	if out == nil {
+		return r
+	}
+	joined := *r
+	joined.Messages = out
+	return &joined
 }
