@@ -202,3 +202,41 @@ func TestKillCommand(t *testing.T) {
 	}
 	sound(t, p)
 }
+
+// TestKillForeseen: after a run was killed under a command, the list and the look ahead say what an undo then does, and that others may
+// have changed some of it; they change nothing.
+func TestKillForeseen(t *testing.T) {
+	s := startStrict(t, "", strictReply{Calls: []strictCall{{Name: "run_command", Args: map[string]any{"command": "echo two > a; touch ready; sleep 300"}}}})
+	p := newPlace(t)
+	p.write("a", "one\n")
+	x := p.start("-u", s.URL, "-m", "strict", "--permission", "full", "start it")
+	eventually(t, "the command runs", func() bool { return p.exists("ready") })
+	for _, args := range [][]string{{"undo", "--list"}, {"undo", "--dry-run"}} { // while it is at work nothing is taken for its end
+		if r := p.run(args...); strings.Contains(r.out, "killed") || strings.Contains(r.out, "restored") {
+			t.Errorf("%q, while it runs: %+v", args, r)
+		}
+	}
+	x.Process.Kill()
+	x.wait()
+	for range 2 {
+		list := p.run("undo", "--list").want(t, 0)
+		ahead := p.run("undo", "--dry-run").want(t, 0)
+		if !strings.Contains(list.out, "echo two > a; touch ready; sleep 300 — 2 paths\n  changed while or after the command ran that was killed") {
+			t.Errorf("the list is %q", list.out)
+		}
+		if !strings.Contains(ahead.out, "restored  a\ndeleted   ready\n1 to restore, 1 to delete\nthis was changed while or after the command ran that was killed") {
+			t.Errorf("ahead it is %q", ahead.out)
+		}
+	}
+	if !p.exists("ready") {
+		t.Error("to look has changed something")
+	}
+	done := p.run("undo").want(t, 0)
+	if !strings.Contains(done.out, "restored  a\ndeleted   ready\nundone: 1 restored, 1 deleted\nthis was changed while or after the command ran that was killed") {
+		t.Errorf("the undo says %q", done.out)
+	}
+	if p.exists("ready") || p.read("a") != "one\n" {
+		t.Errorf("a is %q", p.read("a"))
+	}
+	sound(t, p)
+}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"overt/internal/checkpoint"
@@ -62,20 +63,50 @@ func (t *Tasks) Changes(ctx context.Context, task string) ([]checkpoint.Entry, e
 	if t.keeper == nil {
 		return nil, ErrNoUndo
 	}
+	late, err := t.unsettled(ctx)
+	if err != nil {
+		return nil, err
+	}
 	kept, err := t.keeper.Covered(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return checkpoint.List(t.store.Read(ctx, event.Path{Task: task, Facts: true}), kept)
+	return checkpoint.List(func(yield func(event.Fact, error) bool) {
+		for f, err := range t.store.Read(ctx, event.Path{Task: task, Facts: true}) {
+			if !yield(f, err) {
+				return
+			}
+		}
+		for _, f := range late {
+			if f.Scope.Task == task && !yield(f, nil) {
+				return
+			}
+		}
+	}, kept)
+}
+
+// unsettled gives what is still to be recorded of changes by a program that died. While anybody is at work, nothing is known of that.
+func (t *Tasks) unsettled(ctx context.Context) ([]event.Fact, error) {
+	if !t.store.FilesMarked() {
+		return nil, nil
+	}
+	free, err := t.store.Free()
+	if err != nil || !free {
+		return nil, err
+	}
+	return t.keeper.Unsettled(ctx, t.store)
 }
 
 // PreviewUndo says what an undo would do now.
 func (t *Tasks) PreviewUndo(ctx context.Context, task string, w checkpoint.Wish, force bool) (*checkpoint.Plan, []string, error) {
-	targets, err := t.targets(ctx, task, w)
+	targets, killed, err := t.targets(ctx, task, w)
 	if err != nil {
 		return nil, nil, err
 	}
 	plan, err := t.keeper.Preview(ctx, targets, force)
+	if err == nil {
+		plan.Killed = killed
+	}
 	return plan, targets, t.went(ctx, err, targets)
 }
 
@@ -117,21 +148,25 @@ func (*undo) Alone() string { return "undo" }
 
 // Apply implements session.Op.
 func (u *undo) Apply(ctx context.Context, s event.Scope, log event.Log) error {
-	targets, err := u.t.targets(ctx, u.task, u.wish)
+	targets, killed, err := u.t.targets(ctx, u.task, u.wish)
 	if err != nil {
 		return err
 	}
-	return u.t.went(ctx, checkpoint.Undo{
+	err = checkpoint.Undo{
 		Keeper: u.t.keeper, ID: newID("chk_"), Targets: targets, Redo: u.wish.Redo, Force: u.force, Done: u.done,
-	}.Apply(ctx, s, log), targets)
+	}.Apply(ctx, s, log)
+	u.done.Killed = killed
+	return u.t.went(ctx, err, targets)
 }
 
-func (t *Tasks) targets(ctx context.Context, task string, w checkpoint.Wish) ([]string, error) {
+// targets chooses what a wish means; killed tells whether a change is among it that was found after its process was killed.
+func (t *Tasks) targets(ctx context.Context, task string, w checkpoint.Wish) (ids []string, killed bool, err error) {
 	list, err := t.Changes(ctx, task)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	return checkpoint.Choose(list, w)
+	ids, err = checkpoint.Choose(list, w)
+	return ids, slices.ContainsFunc(list, func(e checkpoint.Entry) bool { return e.Killed && slices.Contains(ids, e.ID) }), err
 }
 
 // endJobs ends the jobs of all shells, and has it recorded with what they have changed.

@@ -110,13 +110,13 @@ func (k *Keeper) before(ctx context.Context, s event.Scope, id string, paths []s
 			return taken, nil, err
 		}
 	} else {
-		taken.Outside, outside = len(met), others(id, met)
+		taken.Outside, outside = len(met), outsiders(id, met)
 	}
 	return taken, outside, k.apply(ctx, list, batch, true)
 }
 
-// others says, at the checkpoint that found it, what was changed by nobody on record.
-func others(id string, list []difference) (drafts []event.Draft) {
+// outsiders says, at the checkpoint that found it, what was changed by nobody on record.
+func outsiders(id string, list []difference) (drafts []event.Draft) {
 	for _, n := range list {
 		if c := n.change(); len(drafts) < maxPaths/4 && !private(n.path) && c.Type == "" {
 			drafts = append(drafts, event.Draft{Subject: id, Data: event.FileChanged{Path: c.Path, Op: c.Op, By: "outside", Before: c.Before, After: c.After}})
@@ -145,25 +145,30 @@ func (k *Keeper) After(ctx context.Context, id string) (event.CheckpointClosed, 
 }
 
 // close compares with the index what a checkpoint covers, unless that was done, and keeps the difference.
-func (k *Keeper) close(ctx context.Context, id string, paths []string, found *survey) (event.CheckpointClosed, error) {
-	out := event.CheckpointClosed{Paths: recordedAll(paths)}
+func (k *Keeper) close(ctx context.Context, id string, paths []string, found *survey) (out event.CheckpointClosed, err error) {
 	if found == nil {
-		var err error
 		if found, err = k.surveyAny(ctx, paths); err != nil {
-			return out, err
+			return event.CheckpointClosed{Paths: recordedAll(paths)}, err
 		}
 	}
 	if found.many { // what was kept before is kept still, but nobody knows what changed
 		k.whole.setMany()
+	}
+	out = k.closedWith(paths, found.list, found.many)
+	batch := store.FileBatch{Close: id, Now: k.o.Now().UnixMilli(), Deltas: changed(found.list).deltas}
+	return out, k.apply(ctx, found.list, batch, false)
+}
+
+// closedWith says what changed under a checkpoint that covers paths. many: there are too many.
+func (k *Keeper) closedWith(paths []string, list []difference, many bool) event.CheckpointClosed {
+	out := event.CheckpointClosed{Paths: recordedAll(paths)}
+	if many {
 		out.LeftOut = k.refused()
 	}
-	c := changed(found.list)
-	if err := k.apply(ctx, found.list, store.FileBatch{Close: id, Now: k.o.Now().UnixMilli(), Deltas: c.deltas}, false); err != nil {
-		return out, err
-	}
+	c := changed(list)
 	out.Changes, out.More = listed(c.all)
 	out.LeftOut = append(out.LeftOut, told(c.lost)...)
-	return out, nil
+	return out
 }
 
 // changes is what became of the paths that a checkpoint covers.

@@ -66,6 +66,9 @@ type Keeper struct {
 	marked bool            // it is noted that a bracket may be open
 	left   bool            // a bracket could not be closed, and is to be recovered
 	slow   func(files int) // is told when many files are to be read; nil: nobody
+
+	looking   bool                         // what is read is not kept
+	unsettled map[string][]store.FileDelta // what [Keeper.Unsettled] found, by checkpoints
 }
 
 // whole is what was found of a workspace as a whole. It has a lock of its own, since who asks does not wait for a walk.

@@ -280,7 +280,7 @@ func readAll(f *os.File, size int64) ([]byte, error) {
 // offer keeps a content unless it was kept before.
 func (k *Keeper) offer(ctx context.Context, n *difference, data []byte, objects chan<- store.FileObject) error {
 	n.now.hash, n.now.kept = sha256.Sum256(data), true
-	if n.old != nil && n.old.kept && n.old.hash == n.now.hash {
+	if k.looking || n.old != nil && n.old.kept && n.old.hash == n.now.hash {
 		return nil
 	}
 	select {
@@ -292,7 +292,13 @@ func (k *Keeper) offer(ctx context.Context, n *difference, data []byte, objects 
 }
 
 func (k *Keeper) readLarge(ctx context.Context, f *os.File, n *difference) (err error) {
-	n.now.hash, _, err = k.files.PutLarge(ctx, &watched{f, k.o.File}, k.o.File)
+	if r := (&watched{f, k.o.File}); k.looking {
+		h := sha256.New()
+		_, err = io.Copy(h, &cancelled{ctx, r})
+		h.Sum(n.now.hash[:0])
+	} else {
+		n.now.hash, _, err = k.files.PutLarge(ctx, r, k.o.File)
+	}
 	n.now.kept = err == nil
 	return err
 }

@@ -93,19 +93,15 @@ func jobNames(task string, jobs []event.Fact) (names []string) {
 	return names
 }
 
-// settleJobs records what was kept of jobs by a process that died before it could; recorded is false where the checkpoint is none of these.
-func (k *Keeper) settleJobs(ctx context.Context, log event.Log, c store.FileCheckpoint) (recorded bool, err error) {
+// endOfJobs says what was kept of jobs by a process that died before it could; ok is false where the checkpoint is none of these.
+func (k *Keeper) endOfJobs(ctx context.Context, c store.FileCheckpoint) (closed event.CheckpointClosed, ok bool, err error) {
 	var of covered
 	if json.Unmarshal([]byte(c.Covers), &of) != nil || len(of.Jobs) == 0 {
-		return false, nil
+		return closed, false, nil
 	}
-	closed, err := k.closeLeft(ctx, c, nil, nil)
-	if err != nil {
-		return true, err
-	}
+	closed, err = k.closedAs(ctx, c.ID, nil)
 	closed.Jobs = of.Jobs
-	_, err = log.Append(ctx, event.Batch{Scope: event.Scope{Task: c.Task}, Facts: []event.Draft{{Subject: c.ID, Data: closed}}})
-	return true, err
+	return closed, true, err
 }
 
 // mark notes that a bracket may be open from now on.

@@ -27,6 +27,7 @@ type Entry struct {
 	Undo      bool              `json:"undo"`
 	Targets   []string          `json:"targets"` // of an undo
 	Jobs      []string          `json:"jobs"`    // that were at work while this changed outside any call, see [event.CheckpointClosed]; else none
+	Killed    bool              `json:"killed"`  // the process was, so others may have changed some of it since
 
 	reach  effect // of an undo: what it does to its targets while it is in force
 	base   effect // what undos that changed no file made of it; they are in no list
@@ -179,7 +180,7 @@ func List(facts iter.Seq2[event.Fact, error], kept map[string]bool) ([]Entry, er
 			t, _ := was.Data.(event.CheckpointTaken)
 			e := Entry{
 				ID: f.Subject, Task: f.Scope.Task, Turn: was.Scope.Turn, Call: t.Call, Tool: calls[t.Call].tool, About: calls[t.Call].about,
-				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{}, Jobs: []string{}, unkept: unkept,
+				Time: f.Time, Changes: len(p.Changes) + p.More, Paths: []string{}, Uncovered: p.LeftOut, State: StateDone, Targets: []string{}, Jobs: []string{}, Killed: p.Killed, unkept: unkept,
 			}
 			if len(p.Jobs) > 0 {
 				e.Jobs, e.Tool = p.Jobs, strings.Join(p.Jobs, ", ")

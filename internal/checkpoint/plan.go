@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ type Plan struct {
 	Delete    []string         // paths that go
 	Conflicts []event.Conflict // paths that are left alone
 	Same      int              // paths that are as they are to be already
+	Killed    bool             // see [Result]
 
 	steps []step
 }
@@ -92,26 +94,21 @@ func (k *Keeper) plan(ctx context.Context, targets []string, force bool) (*Plan,
 	if err := k.load(ctx); err != nil {
 		return nil, err
 	}
-	chains := map[string][]store.FileDelta{}
-	for _, id := range targets {
-		deltas, known, err := k.files.Deltas(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		if !known {
-			return nil, ErrPruned
-		}
-		for _, d := range deltas {
-			chains[d.Path] = append(chains[d.Path], d)
-		}
+	chains, err := k.chains(ctx, targets)
+	if err != nil {
+		return nil, err
 	}
+	p, err := k.planAll(ctx, chains, force)
+	if err == nil && slices.ContainsFunc(p.Conflicts, forcible) && !force {
+		err = k.beyondForce(ctx, p, chains)
+	}
+	return p, err
+}
+
+// planAll plans for all paths.
+func (k *Keeper) planAll(ctx context.Context, chains map[string][]store.FileDelta, force bool) (*Plan, error) {
 	p := &Plan{}
-	paths := make([]string, 0, len(chains))
-	for at := range chains {
-		paths = append(paths, at)
-	}
-	slices.Sort(paths)
-	for _, at := range paths {
+	for _, at := range slices.Sorted(maps.Keys(chains)) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -128,6 +125,71 @@ func (k *Keeper) plan(ctx context.Context, targets []string, force bool) (*Plan,
 		}
 	}
 	return p, nil
+}
+
+// beyondForce says of what force could not bring back either why that is, so that nobody is told to try.
+func (k *Keeper) beyondForce(ctx context.Context, p *Plan, chains map[string][]store.FileDelta) error {
+	forced, err := k.planAll(ctx, chains, true)
+	if err != nil {
+		return err
+	}
+	why := map[string]string{}
+	for _, c := range forced.Conflicts {
+		why[c.Path] = c.Why
+	}
+	for i, c := range p.Conflicts {
+		if w := why[c.Path]; w != "" && forcible(c) {
+			p.Conflicts[i].Why = w
+		}
+	}
+	ranked(p.Conflicts)
+	return nil
+}
+
+// forcible tells whether a path was left alone only because it is not known to be as the change left it.
+func forcible(c event.Conflict) bool { return c.Why == whyChanged || c.Why == whyUnsure }
+
+// chains gives what checkpoints, the newest first, have changed, by paths.
+func (k *Keeper) chains(ctx context.Context, targets []string) (map[string][]store.FileDelta, error) {
+	out := map[string][]store.FileDelta{}
+	for _, id := range targets {
+		deltas, known := k.unsettled[id]
+		if !known {
+			var err error
+			if deltas, known, err = k.files.Deltas(ctx, id); err != nil {
+				return nil, err
+			}
+		}
+		if !known {
+			return nil, ErrPruned
+		}
+		for _, d := range deltas {
+			out[d.Path] = append(out[d.Path], d)
+		}
+	}
+	return out, nil
+}
+
+// goBack goes back from a state, change by change, the newest first. why says what stands against it.
+func goBack(from state, chain []store.FileDelta, force bool) (want state, why string) {
+	want = from
+	for _, d := range chain {
+		before, after := stateOf(d.BeforeKind, d.BeforeMode, d.Before), stateOf(d.AfterKind, d.AfterMode, d.After)
+		switch {
+		case same(want, after):
+			want = before
+		case same(want, before):
+		case force:
+			want = before
+		case after.hashed() && !after.kept && after.kind == want.kind && before.kept: // which force can bring back
+			return want, whyUnsure
+		case after.hashed() && !after.kept && after.kind == want.kind:
+			return want, whyNotKept
+		default:
+			return want, whyChanged
+		}
+	}
+	return want, ""
 }
 
 // foresee leaves alone what the steps, which are in order of paths, can't do to the workspace as it is: to remove a folder in which
@@ -181,7 +243,7 @@ func (k *Keeper) roofed(at string, steps map[string]step) bool {
 	return err != nil || s.kind == kindFolder
 }
 
-// planOne goes back from what is there, change by change.
+// planOne plans for one path.
 func (k *Keeper) planOne(ctx context.Context, p *Plan, at string, chain []store.FileDelta, force bool) error {
 	s := step{path: at}
 	var err error
@@ -190,26 +252,10 @@ func (k *Keeper) planOne(ctx context.Context, p *Plan, at string, chain []store.
 		p.conflict(at, whyFailed)
 		return ctx.Err()
 	}
-	s.want = s.have
-	for _, d := range chain {
-		before, after := stateOf(d.BeforeKind, d.BeforeMode, d.Before), stateOf(d.AfterKind, d.AfterMode, d.After)
-		switch {
-		case same(s.want, after):
-			s.want = before
-		case same(s.want, before):
-		case force:
-			s.want = before
-		case after.hashed() && !after.kept && after.kind == s.want.kind:
-			if before.kept { // which force can bring back
-				p.conflict(at, whyUnsure)
-			} else {
-				p.conflict(at, whyNotKept)
-			}
-			return nil
-		default:
-			p.conflict(at, whyChanged)
-			return nil
-		}
+	var why string
+	if s.want, why = goBack(s.have, chain, force); why != "" {
+		p.conflict(at, why)
+		return nil
 	}
 	switch {
 	case same(s.want, s.have):
@@ -328,7 +374,11 @@ func (k *Keeper) Covered(ctx context.Context) (map[string]bool, error) {
 	if err := k.load(ctx); err != nil {
 		return nil, err
 	}
-	return k.files.Kept(ctx)
+	kept, err := k.files.Kept(ctx)
+	for id := range k.unsettled {
+		kept[id] = true
+	}
+	return kept, err
 }
 
 // names lists a few paths as a model or a fact may be told them.

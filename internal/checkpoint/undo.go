@@ -26,6 +26,7 @@ type Result struct {
 	event.UndoCompleted
 	PutBack []string // paths
 	Removed []string
+	Killed  bool // what was taken back was changed while or after a process was killed, by it or by others
 }
 
 // Apply does it. Where nothing is to be done, nothing is recorded.

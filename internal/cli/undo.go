@@ -110,6 +110,7 @@ type undoReport struct {
 	Restored  []string         `json:"restored"`
 	Deleted   []string         `json:"deleted"`
 	Conflicts []event.Conflict `json:"conflicts"`
+	Killed    bool             `json:"killed"` // see [checkpoint.Result]
 }
 
 func (p *program) doUndo(ctx context.Context, tasks *app.Tasks, t trace.Task, o undoFlags) error {
@@ -118,7 +119,7 @@ func (p *program) doUndo(ctx context.Context, tasks *app.Tasks, t trace.Task, o 
 		return err
 	}
 	return p.report(undoReport{
-		t.ID, orEmpty(done.Targets), o.wish.Redo, false, orEmpty(done.PutBack), orEmpty(done.Removed), orEmpty(done.Conflicts),
+		t.ID, orEmpty(done.Targets), o.wish.Redo, false, orEmpty(done.PutBack), orEmpty(done.Removed), orEmpty(done.Conflicts), done.Killed,
 	}, done.Left, o)
 }
 
@@ -128,7 +129,7 @@ func (p *program) previewUndo(ctx context.Context, tasks *app.Tasks, t trace.Tas
 		return err
 	}
 	return p.report(undoReport{
-		t.ID, targets, o.wish.Redo, true, orEmpty(plan.Restore), orEmpty(plan.Delete), orEmpty(plan.Conflicts),
+		t.ID, targets, o.wish.Redo, true, orEmpty(plan.Restore), orEmpty(plan.Delete), orEmpty(plan.Conflicts), plan.Killed,
 	}, len(plan.Conflicts), o)
 }
 
@@ -179,8 +180,11 @@ func (p *program) report(r undoReport, left int, o undoFlags) error {
 		say("undo.left.kept", left)
 	}
 	inTheWay := slices.ContainsFunc(r.Conflicts, func(c event.Conflict) bool { return c.Why == "not_empty" })
-	if inTheWay && !r.DryRun && !r.Redo && len(r.Targets) > 0 {
+	if inTheWay && !r.Redo && len(r.Targets) > 0 {
 		say("undo.reopen", r.Targets[len(r.Targets)-1])
+	}
+	if r.Killed && len(r.Restored)+len(r.Deleted) > 0 {
+		say("undo.killed")
 	}
 	if !r.DryRun && !r.Redo && len(r.Restored)+len(r.Deleted) > 0 {
 		say("undo.again")
@@ -221,6 +225,9 @@ func (p *program) listChanges(ctx context.Context, tasks *app.Tasks, t trace.Tas
 		}
 		if len(e.Jobs) > 0 {
 			fmt.Fprintln(p.Out, "  "+visible(p.say.Say("undo.list.jobs", e.ID)))
+		}
+		if e.Killed {
+			fmt.Fprintln(p.Out, "  "+p.say.Say("undo.list.killed"))
 		}
 		if len(e.Uncovered) > 0 {
 			fmt.Fprintln(p.Out, "  "+visible(p.say.Say("undo.list.lost", p.lacks(e.Uncovered))))

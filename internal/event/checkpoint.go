@@ -53,6 +53,7 @@ type CheckpointClosed struct {
 	PutBack []string    `json:"put_back,omitempty"` // paths that a command in the sandbox had changed and must not: they are as before, some of them
 	Aside   string      `json:"aside,omitempty"`    // folder where what stood at these is kept
 	Jobs    []string    `json:"jobs,omitempty"`     // that were at work while this changed, outside any call: theirs or others' changes. job_1, of another task TASK/job_1
+	Killed  bool        `json:"killed,omitempty"`   // the process was, so this was found later: others may have changed it since
 }
 
 // Change is one path that changed. Hashes are SHA-256 in hexadecimal, of contents and of the targets of links; empty: none,

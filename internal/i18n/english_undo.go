@@ -31,6 +31,8 @@ func englishUndo() map[string]string {
 		"undo.list.none":    "task %s has changed no files",
 		"undo.list.line":    "%s  %s  %-6s  %s — %s",
 		"undo.list.jobs":    "changed outside any call while this ran, so perhaps by others: only overt undo --to %s takes it back",
+		"undo.list.killed":  "changed while or after the command ran that was killed, so some of it perhaps by others",
+		"undo.killed":       "this was changed while or after the command ran that was killed, so some of it perhaps by others",
 		"undo.list.lost":    "not covered: %s",
 		"undo.paths":        "%d paths",
 		"undo.paths.one":    "1 path",
