@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -84,7 +85,8 @@ func against(t testing.TB, stream bool, h http.HandlerFunc) (llm.Model, *sink) {
 
 // raw answers with pieces, each flushed by itself.
 func raw(status int, header map[string]string, pieces ...string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
+	return func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body) // else the connection is reset at its end, with what was not read of the answer
 		for k, v := range header {
 			w.Header().Set(k, v)
 		}
