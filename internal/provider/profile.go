@@ -1,8 +1,10 @@
 package provider
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -79,6 +81,21 @@ const (
 	ThinkingEffort   = "effort"          // off is reasoning_effort: none
 	ThinkingTemplate = "template"        // vLLM, llama.cpp: chat_template_kwargs: {"enable_thinking": …}
 )
+
+// check finds a value that is none of those that a member may have: a configuration may hold anything.
+func (p *Profile) check() error {
+	one := func(member, value string, of ...string) error {
+		if value == "" || slices.Contains(of, value) {
+			return nil
+		}
+		return fmt.Errorf("%q is no value of the quirk %q: take one of %s", value, member, strings.Join(of, ", "))
+	}
+	err := cmp.Or(one("tools", p.Tools, InText), one("schema", p.Schema, SchemaGemini, SchemaXAI, SchemaMoonshot, SchemaLlama))
+	for _, form := range p.TextCalls {
+		err = cmp.Or(err, one("text_calls", form, append(TextForms(), Auto)...))
+	}
+	return err
+}
 
 // id gives the form of a call id that the server takes. Equal ids give equal forms, and others others, as far as a hash can
 // promise that.

@@ -19,9 +19,10 @@ The next message then has its result. One reply calls one tool; go on call by ca
 // parts of a longer history still begin with those of a shorter one.
 func (m *model) prepare(r *llm.Request) (*llm.Request, error) {
 	p := &m.o.Profile
+	if err := p.check(); err != nil {
+		return nil, err
+	}
 	switch n := len(r.Tools); {
-	case p.Tools != "" && p.Tools != InText:
-		return nil, fmt.Errorf("tools can't be offered as %q: the quirk \"tools\" is %q or empty", p.Tools, InText)
 	case p.Tools == InText && n > 0:
 		r = inText(r)
 	case p.MaxTools > 0 && n > p.MaxTools:

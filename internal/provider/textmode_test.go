@@ -161,6 +161,21 @@ func TestTextModePrefix(t *testing.T) {
 	})
 }
 
+// TestBadQuirks: what is no value of a quirk is told before anything is sent.
+func TestBadQuirks(t *testing.T) {
+	for want, p := range map[string]provider.Profile{
+		`"prose" is no value of the quirk "tools": take one of text`:                         {Tools: "prose"},
+		`"x" is no value of the quirk "schema": take one of gemini, xai, moonshot, llamacpp`: {Schema: "x"},
+		`"x" is no value of the quirk "text_calls": take one of hermes, glm, function`:       {TextCalls: []string{"glm", "x"}},
+	} {
+		m, server, _ := start(t, scripted.Script{}, func(o *provider.Options) { o.Profile = p })
+		_, err := m.Stream(ctxOf(t), ask(), nil)
+		if e := asError(t, err); e.Class != llm.Invalid || !strings.HasPrefix(e.Message, want) || len(server.Log()) > 0 {
+			t.Errorf("%+v, want %s", e, want)
+		}
+	}
+}
+
 // TestBreakSpecial: control tokens of models do not reach the server as such, where the profile says so.
 func TestBreakSpecial(t *testing.T) {
 	for _, on := range []bool{false, true} {
