@@ -126,8 +126,20 @@ func secretRun(t *testing.T, protocol, key, env string, s planted) {
 	proxy.Close()
 	run("-v", "-m", "here/m", "--retries", "0", "and with the proxy gone").want(t, 1)
 	for _, args := range [][]string{
-		{"task", "show", "last"}, {"task", "show", "--json"}, {"task", "list", "--json"}, {"trace"}, {"trace", "--json"}, {"usage"}, {"doctor", "-m", "here/m"},
-		{"models", "-m", "here/m"}, {"config", "show"}, {"config", "show", "--json"}, {"db", "check"}, {"db", "backup"}, {"permission", "list"}, {"undo", "--dry-run"},
+		{"task", "show", "last"},
+		{"task", "show", "--json"},
+		{"task", "list", "--json"},
+		{"trace"},
+		{"trace", "--json"},
+		{"usage"},
+		{"doctor", "-m", "here/m"},
+		{"models", "-m", "here/m"},
+		{"config", "show"},
+		{"config", "show", "--json"},
+		{"db", "check"},
+		{"db", "backup"},
+		{"permission", "list"},
+		{"undo", "--dry-run"},
 	} {
 		run(args...)
 	}
