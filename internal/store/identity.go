@@ -115,7 +115,7 @@ func strangeFacts(root string) string {
 	return "belongs to the record of another workspace, " + root + "; move it away, or restore a backup over it (overt db status lists them)"
 }
 
-// sameRecord tells whether a captures.db belongs to an overt.db, as far as can be read. One that is not there does. Where neither has
+// sameRecord tells whether a captures.db or files.db belongs to an overt.db, as far as can be read. One that is not there does. Where neither has
 // a number, they do if they are of the same workspace.
 func sameRecord(ctx context.Context, facts, captures string, sameWorkspace bool) bool {
 	var ids [2]int64

@@ -91,15 +91,18 @@ func reason(err error) error {
 // sound tells whether a journal names nothing but what a restore moves.
 func (j *journal) sound() bool {
 	names := []string{factsFile, capturesFile}
-	ours := func(list []string) bool {
+	ours := func(list, names []string) bool {
 		return !slices.ContainsFunc(list, func(name string) bool { return !slices.Contains(names, name) })
 	}
 	described := func(name string) bool {
 		return slices.ContainsFunc(j.Files, func(f ManifestFile) bool { return f.Name == name })
 	}
 	return j.From != "" && filepath.Base(filepath.Dir(j.Aside)) == asideFolder && slices.Contains(j.In, factsFile) &&
-		ours(j.In) && ours(j.Out) && !slices.ContainsFunc(j.In, func(name string) bool { return !described(name) })
+		ours(j.In, names) && ours(j.Out, append(names, statesOfFiles()...)) && !slices.ContainsFunc(j.In, func(name string) bool { return !described(name) })
 }
+
+// statesOfFiles are the parts of a record that no backup has: they go with the record that they are of.
+func statesOfFiles() []string { return []string{filesFile, objectsFolder, markFile} }
 
 // whole is an error unless what comes in is as it was checked, whether it is in place already or not.
 func (j *journal) whole(dir string) error {

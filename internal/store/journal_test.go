@@ -127,6 +127,55 @@ func TestFinish(t *testing.T) {
 	}
 }
 
+// TestFinishForeignFiles: states of files that go aside do so once, wherever a restore was interrupted, and are back where they were if it
+// is undone.
+func TestFinishForeignFiles(t *testing.T) {
+	t.Parallel()
+	states := []string{"files.db", "files.db-wal", "objects/a"}
+	for moved := range 3 {
+		for _, damaged := range []bool{false, true} {
+			dir, _, _, _ := stopped(t, 2)
+			note := filepath.Join(dir, "restoring.json")
+			text, err := os.ReadFile(note)
+			var j map[string]any
+			if err = errors.Join(err, json.Unmarshal(text, &j)); err != nil {
+				t.Fatal(err)
+			}
+			names := []string{"overt.db", "captures.db", "files.db", "objects"}
+			j["out"], j["before"] = names, names
+			text, err = json.Marshal(j)
+			aside := filepath.Join(dir, "aside", "20300101T000000Z")
+			err = errors.Join(err, os.WriteFile(note, text, 0o600), os.Mkdir(filepath.Join(dir, "objects"), 0o700))
+			for _, name := range states {
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte("of before"), 0o600))
+			}
+			for _, name := range [][]string{nil, {"files.db-wal"}, {"files.db-wal", "files.db", "objects"}}[moved] {
+				err = errors.Join(err, os.Rename(filepath.Join(dir, name), filepath.Join(aside, name)))
+			}
+			if damaged {
+				err = errors.Join(err, os.WriteFile(filepath.Join(dir, "overt.db"), []byte("spoilt"), 0o600))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			where := aside
+			if _, err := store.Restore(t.Context(), dir, "", false); damaged {
+				where = dir
+				if err == nil || !strings.Contains(err.Error(), "made what it was before") {
+					t.Errorf("%d moved: %v", moved, err)
+				}
+			} else if err != nil {
+				t.Errorf("%d moved: %v", moved, err)
+			}
+			for _, name := range states {
+				if data, err := os.ReadFile(filepath.Join(where, name)); string(data) != "of before" {
+					t.Errorf("%d moved, damaged %t: %s: %q, %v", moved, damaged, name, data, err)
+				}
+			}
+		}
+	}
+}
+
 // TestFinishWithoutBackup: where the backup of an interrupted restore is gone, nobody is sent to it.
 func TestFinishWithoutBackup(t *testing.T) {
 	dir, b, _, _ := stopped(t, 0)

@@ -69,7 +69,7 @@ type Restored struct {
 // Restore puts a backup in the place of a record, under the lease. The backup is copied and the copy checked first; then
 // the present files are moved to a folder below aside/, which [PruneAside] alone removes, and the copy is moved in. A process that dies
 // before that leaves the record as it was; one that dies within it leaves it to the next restore to move what is left, and
-// [Open] says so. force takes a backup of another workspace or one that has lost its captures.db, and replaces a record of a newer program. With an empty backup an interrupted restore is finished.
+// [Open] says so. States of files are in no backup: those of another record than the backup's are moved there too. force takes a backup of another workspace or one that has lost its captures.db, and replaces a record of a newer program. With an empty backup an interrupted restore is finished.
 func Restore(ctx context.Context, dir, backup string, force bool) (*Restored, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -277,6 +277,13 @@ func (j *journal) copy(ctx context.Context, dir, in string, b Saved) error {
 	j.Out = slices.Clone(j.In)
 	if !slices.Contains(j.In, capturesFile) && !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, capturesFile), b.Record == filepath.Base(dir)) {
 		j.Out = append(j.Out, capturesFile)
+	}
+	if !sameRecord(ctx, filepath.Join(in, factsFile), filepath.Join(dir, filesFile), b.Record == filepath.Base(dir)) {
+		for _, name := range statesOfFiles() {
+			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+				j.Out, j.Before = append(j.Out, name), append(j.Before, name)
+			}
+		}
 	}
 	return nil
 }

@@ -159,6 +159,40 @@ func TestRestoreWithoutCaptures(t *testing.T) {
 	}
 }
 
+// TestRestoreForeignFiles: states of files that are of another record than what is restored are set aside with it, and those of the same
+// one stay.
+func TestRestoreForeignFiles(t *testing.T) {
+	t.Parallel()
+	dir, other := wholeRecord(t), wholeRecord(t)
+	for _, d := range []string{dir, other} {
+		s := open(t, d)
+		f, err := s.Files(t.Context())
+		if err == nil {
+			_, _, err = f.PutLarge(t.Context(), strings.NewReader(strings.Repeat("large ", 1<<20)), 1<<30)
+		}
+		if err = errors.Join(err, f.Mark(), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	states := []string{"files.db", "files.open", "objects"}
+	r := mustRestore(t, dir, mustBackup(t, dir, store.BackupOptions{}).Path, false)
+	if got := entries(t, r.Aside); slices.ContainsFunc(states, func(n string) bool { return slices.Contains(got, n) }) {
+		t.Errorf("of the same record, set aside: %q", got)
+	}
+	r = mustRestore(t, dir, mustBackup(t, other, store.BackupOptions{}).Path, true)
+	if got := entries(t, r.Aside); !slices.Equal(got, append([]string{"captures.db"}, append(states, "overt.db")...)) {
+		t.Errorf("set aside: %q", got)
+	}
+	s := open(t, dir)
+	if _, err := s.Files(t.Context()); err != nil || s.FilesMarked() {
+		t.Errorf("they are refused: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	check(t, dir)
+}
+
 // TestRestoreRefuses: a backup that can't be trusted changes nothing.
 func TestRestoreRefuses(t *testing.T) {
 	t.Parallel()
