@@ -27,7 +27,7 @@ func main() {
 		return
 	}
 	quick := flag.Bool("quick", false, "fewer rounds: a glance, not a figure to keep")
-	only := flag.String("only", "", "run one `PART`: start, loop, long, requests, stream, open, stop, search, checkpoint, shell or binary")
+	only := flag.String("only", "", "run one `PART`: start, loop, long, requests, stream, open, stop, search, checkpoint, shell, providers or binary")
 	flag.Parse()
 	b := &bench{rounds: 15, only: *only}
 	if *quick {
@@ -92,6 +92,7 @@ func (b *bench) all() (err error) {
 		{"search", b.search},
 		{"checkpoint", b.checkpoint},
 		{"shell", b.shell},
+		{"providers", b.providers},
 		{"binary", b.binary},
 	} {
 		if b.only != "" && b.only != part.name {
