@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -139,7 +138,7 @@ func (a *App) build(ctx context.Context) (err error) {
 	a.client = wire.New(wire.Options{
 		Sink: a.store.Captures(), UserAgent: "overt", Timeout: a.o.Config.RequestTimeout, Idle: a.o.Config.IdleTimeout, Transport: link,
 	})
-	if a.Model, err = a.model(ctx); err != nil {
+	if a.Model, err = chooseModel(ctx, a.o.Config, a.client.HTTP(), a.mask); err != nil {
 		return err
 	}
 	a.Trace = trace.New(a.store)
@@ -232,28 +231,10 @@ func (a *App) prune(ctx context.Context, size, most int64, age time.Duration, fo
 	return errors.Join(forget(ctx, before, keep), lease.Release())
 }
 
-// model is the model's name: as configured, or the only one that the endpoint lists.
-func (a *App) model(ctx context.Context) (string, error) {
-	c := a.o.Config
-	if c.Model.Value != "" {
-		return c.Model.Value, nil
-	}
-	list, err := provider.Models(ctx, a.client.HTTP(), c.Protocol.Value, c.BaseURL.Value, requestHeader(c, c.APIKey.Value))
-	ids := list.IDs()
-	switch {
-	case err != nil:
-		return "", &config.Error{Code: "config.no_list", Args: []any{c.Provider, a.mask.String(err.Error())}, Hint: "config.no_list.hint", HintArgs: []any{"overt doctor"}}
-	case len(ids) == 1:
-		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{ids[0], c.Provider}})
-		return ids[0], nil
-	}
-	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, strings.Join(ids, ", ")}, Hint: "config.no_model.hint"}
-}
-
 // kit is what a task runs with.
 func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 	c := a.o.Config
-	profile, bad := profileOf(c, a.Model)
+	profile, bad := profileOf(c, a.o.State, a.Model)
 	if bad != nil {
 		return nil, bad
 	}

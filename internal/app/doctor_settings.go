@@ -21,7 +21,7 @@ func (d *doctor) settings(_ context.Context, f *findings) {
 	if _, err := Rules(d.c); errors.As(err, &rule) {
 		bad = append(bad, rule)
 	}
-	if _, err := profileOf(d.c, d.c.Model.Value); err != nil {
+	if _, err := profileOf(d.c, "", d.c.Model.Value); err != nil {
 		bad = append(bad, err)
 	}
 	for _, e := range bad {

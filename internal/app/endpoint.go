@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"crypto/x509"
 	"encoding/json"
 	"net/http"
@@ -47,19 +46,34 @@ func transport(c *config.Config) (wire.Transport, *config.Error) {
 	return t, nil
 }
 
-// profileOf is how the endpoint differs from its protocol: what is known of it, and over that what the person's file says.
-func profileOf(c *config.Config, model string) (provider.Profile, *config.Error) {
+// profileOf is how the endpoint differs from its protocol: what is known of it, over that what was measured and is kept below state ("": nothing
+// is), and over that what the person's file says.
+func profileOf(c *config.Config, state, model string) (provider.Profile, *config.Error) {
 	p := provider.ProfileFor(c.Protocol.Value, c.Provider, c.BaseURL.Value, model)
+	if state != "" {
+		if m, ok := readProbed(state, c, model); ok && len(m.Quirks) > 0 {
+			_ = applyQuirks(&p, m.Quirks) // it was tried when it was read
+		}
+	}
 	if c.Quirks.Value == "" {
 		return p, nil
 	}
-	d := json.NewDecoder(bytes.NewReader([]byte(c.Quirks.Value)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&p); err != nil {
+	if err := applyQuirks(&p, []byte(c.Quirks.Value)); err != nil {
 		text := strings.TrimPrefix(err.Error(), "json: ")
 		return p, (&config.Error{Code: "config.quirks", Args: []any{c.Quirks.Key, text}}).In(c.Quirks.Source)
 	}
 	return p, nil
+}
+
+// memberNames gives the names of the members of an object.
+func memberNames(object string) (out []string) {
+	var m map[string]json.RawMessage
+	if json.Unmarshal([]byte(object), &m) == nil {
+		for name := range m {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // extraHeader is what the person's file has sent with each request.
@@ -74,7 +88,7 @@ func extraHeader(c *config.Config) http.Header {
 // requestHeader is the header of a request without a body to the endpoint, with a key ("": none), and with what the person
 // has sent to it.
 func requestHeader(c *config.Config, key string) http.Header {
-	profile, _ := profileOf(c, c.Model.Value) // what is wrong with it is told elsewhere
+	profile, _ := profileOf(c, "", c.Model.Value) // no measured difference is in the header; what is wrong with it is told elsewhere
 	h, secret := provider.Header(c.Protocol.Value, profile, key)
 	for _, more := range []http.Header{secret, extraHeader(c)} {
 		for name, values := range more {

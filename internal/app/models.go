@@ -25,7 +25,7 @@ type Model struct {
 	ID     string
 	Listed bool // the endpoint lists it, or did when it was asked last
 	provider.Facts
-	From map[string]string // by [FactNames]: config, endpoint, catalogue; nothing where a value is unknown
+	From map[string]string // by [FactNames]: config, probe, endpoint, catalogue; nothing where a value is unknown
 }
 
 // FactNames are the names of what may be known of a model.
@@ -34,6 +34,7 @@ func FactNames() []string { return []string{"window", "max_output", "images", "e
 // Places that facts of a model come from, the one that counts most first.
 const (
 	FromConfig    = "config"
+	FromProbe     = "probe"
 	FromEndpoint  = "endpoint"
 	FromCatalogue = "catalogue"
 )
@@ -44,6 +45,8 @@ type known struct {
 	Asked    time.Time    `json:"asked"`
 	Server   string       `json:"server,omitempty"`
 	Models   []knownModel `json:"models"`
+
+	state string // where it is kept, and what was measured too
 }
 
 // knownModel is one of them. Prices are in nano-dollars for a million tokens.
@@ -77,6 +80,7 @@ func plainURL(endpoint string) string {
 
 // readKnown reads what an endpoint said. Without a file, or with one that can't be read, nothing is known: it can be asked again.
 func readKnown(state, endpoint string) (k known) {
+	defer func() { k.state = state }()
 	f, err := os.Open(knownFile(state, endpoint))
 	if err != nil {
 		return k
@@ -98,22 +102,7 @@ func (k known) write(state string) error {
 	if err != nil {
 		return err
 	}
-	path := knownFile(state, k.Endpoint)
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".models-*") // of mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
+	return writeState(knownFile(state, k.Endpoint), text)
 }
 
 func (k *known) of(id string) (provider.Facts, bool) {
@@ -135,13 +124,16 @@ func (k *known) learn(id string, f provider.Facts) {
 	k.Models = append(k.Models, m)
 }
 
-// modelOf puts together what is known of a model: the person's own word counts before that of the endpoint, and that before the
-// catalogue's. What none of them says stays unknown.
+// modelOf puts together what is known of a model: the person's own word counts before what was measured, that before the endpoint's,
+// and that before the catalogue's. What none of them says stays unknown.
 func modelOf(c *config.Config, k *known, id string) Model {
 	m := Model{ID: id, From: map[string]string{}}
 	live, listed := k.of(id)
 	m.Listed = listed
 	m.take(FromConfig, said(c.Said(id)))
+	if p, ok := readProbed(k.state, c, id); ok {
+		m.take(FromProbe, provider.Facts{Images: p.Images})
+	}
 	m.take(FromEndpoint, live)
 	m.take(FromCatalogue, provider.Known(c.BaseURL.Value, id))
 	return m
@@ -207,7 +199,7 @@ func Models(ctx context.Context, o Options, keep bool) (*ModelList, error) {
 	if err != nil {
 		out.Err = errors.New(mask.String(err.Error()))
 	} else {
-		said := known{Endpoint: plainURL(c.BaseURL.Value), Asked: time.Now().UTC(), Server: serverKind(c, list.Server)}
+		said := known{state: o.State, Endpoint: plainURL(c.BaseURL.Value), Asked: time.Now().UTC(), Server: serverKind(c, list.Server)}
 		for _, m := range list.Models {
 			said.learn(m.ID, m.Facts)
 		}

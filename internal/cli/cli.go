@@ -146,7 +146,7 @@ Everything that was sent, received, decided and done is on record: overt trace.`
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	p.addFlags(root)
-	root.AddCommand(p.demoCommand(), p.traceCommand(), p.taskCommand(), p.undoCommand(), p.dbCommand(), p.usageCommand(), p.modelsCommand(), p.configCommand(), p.permissionCommand(), p.riskCommand(), p.doctorCommand(), p.versionCommand(), p.completionCommand())
+	root.AddCommand(p.demoCommand(), p.traceCommand(), p.taskCommand(), p.undoCommand(), p.dbCommand(), p.usageCommand(), p.modelsCommand(), p.probeCommand(), p.configCommand(), p.permissionCommand(), p.riskCommand(), p.doctorCommand(), p.versionCommand(), p.completionCommand())
 	root.InitDefaultHelpCmd()
 	if help, _, err := root.Find([]string{"help"}); err == nil {
 		help.Args = knownTopic

@@ -27,7 +27,8 @@ them, and what a catalogue in this program knows of them and of others there.
 QUERY selects those whose names contain all of its words.
 
 Each value has the place that it is from: config (providers.NAME.models in the
-person's file), endpoint, or catalogue, in this order. What none of them says is
+person's file), probe (what overt probe measured), endpoint, or catalogue, in this
+order. What none of them says is
 unknown, and is never guessed. Prices are US dollars for a million tokens: in,
 read from the cache, written to it, out.
 
@@ -63,7 +64,7 @@ type shownModel struct {
 	Images    *bool             `json:"images"`
 	Efforts   []string          `json:"efforts"`
 	Prices    *shownPrices      `json:"prices"`
-	From      map[string]string `json:"from"` // by the name of a value: config, endpoint, catalogue
+	From      map[string]string `json:"from"` // by the name of a value: config, probe, endpoint, catalogue
 }
 
 // shownPrices are US dollars for a million tokens.
@@ -132,7 +133,7 @@ func (p *program) writeModels(list *app.ModelList) error {
 // from says which values are from where.
 func (p *program) from(m app.Model) string {
 	var parts []string
-	for _, place := range []string{app.FromConfig, app.FromEndpoint, app.FromCatalogue} {
+	for _, place := range []string{app.FromConfig, app.FromProbe, app.FromEndpoint, app.FromCatalogue} {
 		var names []string
 		for _, name := range app.FactNames() {
 			if m.From[name] == place {

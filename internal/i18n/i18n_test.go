@@ -18,9 +18,9 @@ import (
 // sentences, and for sentences that nobody says.
 func TestEveryCodeHasASentence(t *testing.T) {
 	p := i18n.New("en")
-	code := regexp.MustCompile(`"((?:config|task|run|tool|question|prompt|demo|trace|story|error|usage|input|dry|db|doctor|risk|undo|permission|trust|models|image)\.[a-z_.]+)"`)
+	code := regexp.MustCompile(`"((?:config|task|run|tool|question|prompt|demo|trace|story|error|usage|input|dry|db|doctor|risk|undo|permission|trust|models|image|probe)\.[a-z_.]+)"`)
 	said := map[string]bool{}
-	for _, dir := range []string{"../cli", "../config", "../app"} {
+	for _, dir := range []string{"../cli", "../config", "../app", "../provider"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil || len(files) == 0 {
 			t.Fatal(files, err)
@@ -49,7 +49,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 		}
 	}
 	for _, c := range p.Codes() {
-		if said[c] || said[strings.TrimSuffix(c, ".one")] || said[strings.TrimSuffix(c, ".none")] || strings.HasPrefix(c, "run.hint.") || strings.HasPrefix(c, "reason.") || strings.HasPrefix(c, "doctor.section.") || strings.HasPrefix(c, "tool.status.") || strings.HasPrefix(c, "undo.lacks.") || strings.HasPrefix(c, "undo.state.") || strings.HasPrefix(c, "undo.why.") || strings.HasPrefix(c, "permission.kept.") || strings.HasPrefix(c, "models.fact.") || c == "trust.create" || c == "trust.modify" || c == "trust.delete" {
+		if said[c] || said[strings.TrimSuffix(c, ".one")] || said[strings.TrimSuffix(c, ".none")] || strings.HasPrefix(c, "run.hint.") || strings.HasPrefix(c, "reason.") || strings.HasPrefix(c, "doctor.section.") || strings.HasPrefix(c, "tool.status.") || strings.HasPrefix(c, "undo.lacks.") || strings.HasPrefix(c, "undo.state.") || strings.HasPrefix(c, "undo.why.") || strings.HasPrefix(c, "permission.kept.") || strings.HasPrefix(c, "models.fact.") || strings.HasPrefix(c, "probe.check.") || strings.HasPrefix(c, "probe.result.") || c == "trust.create" || c == "trust.modify" || c == "trust.delete" {
 			continue
 		}
 		t.Errorf("nobody says %q", c)

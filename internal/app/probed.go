@@ -1,0 +1,123 @@
+package app
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"overt/internal/config"
+	"overt/internal/provider"
+)
+
+// probed is what was measured of a model behind an endpoint, as it is kept: one file for each protocol, base URL and model, in the folder
+// of the person's state. It stands over what this program knows of the server, and below what the person's file says.
+type probed struct {
+	Endpoint string          `json:"endpoint"`
+	Protocol string          `json:"protocol"`
+	Model    string          `json:"model"`
+	At       time.Time       `json:"at"`
+	By       string          `json:"by"` // see below
+	Quirks   json.RawMessage `json:"quirks,omitempty"`
+	Images   *bool           `json:"images,omitempty"`
+	// Tools: that tools are taken, or not, was measured.
+	Tools bool `json:"tools,omitempty"`
+}
+
+// What measured it.
+const (
+	byProbe  = "probe"  // overt probe
+	byFirst  = "first"  // before a first request
+	byServer = "server" // the server's refusal of a request of a task
+)
+
+// maxProbed bounds, in bytes, the file of a probe.
+const maxProbed = 64 << 10
+
+// newProbed names what is measured.
+func newProbed(c *config.Config, model, by string) probed {
+	return probed{Endpoint: plainURL(c.BaseURL.Value), Protocol: c.Protocol.Value, Model: model, At: time.Now().UTC(), By: by}
+}
+
+func (p probed) file(state string) string {
+	sum := sha256.Sum256([]byte(p.Protocol + "\n" + p.Endpoint + "\n" + p.Model))
+	return filepath.Join(state, "user", "probes", fmt.Sprintf("%x.json", sum[:8]))
+}
+
+// readProbed reads what was measured; false: nothing was, or it can't be read, and may be measured again.
+func readProbed(state string, c *config.Config, model string) (probed, bool) {
+	want := newProbed(c, model, "")
+	f, err := os.Open(want.file(state))
+	if err != nil {
+		return probed{}, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxProbed {
+		return probed{}, false
+	}
+	var p probed
+	var test provider.Profile
+	if json.NewDecoder(f).Decode(&p) != nil || p.Endpoint != want.Endpoint || p.Protocol != want.Protocol || p.Model != want.Model {
+		return probed{}, false
+	}
+	if len(p.Quirks) > 0 && applyQuirks(&test, p.Quirks) != nil {
+		return probed{}, false
+	}
+	return p, true
+}
+
+// write keeps it, whole or not at all.
+func (p probed) write(state string) error {
+	text, err := json.Marshal(p)
+	if err != nil {
+		return err
+	}
+	return writeState(p.file(state), text)
+}
+
+// learn puts in what a probe found.
+func (p *probed) learn(r *provider.Probed) error {
+	if len(r.Quirks) > 0 {
+		text, err := json.Marshal(r.Quirks)
+		if err != nil {
+			return err
+		}
+		p.Quirks = text
+	}
+	if r.Images != nil {
+		p.Images = r.Images
+	}
+	p.Tools = p.Tools || r.Result("tools") == provider.Supported || r.Result("tools") == provider.Not
+	return nil
+}
+
+// applyQuirks changes a profile as an object says.
+func applyQuirks(p *provider.Profile, object []byte) error {
+	d := json.NewDecoder(bytes.NewReader(object))
+	d.DisallowUnknownFields()
+	return d.Decode(p)
+}
+
+// writeState writes a file of the person's state, whole or not at all, for its owner alone.
+func writeState(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
