@@ -30,7 +30,7 @@ func (k *Keeper) Recover(ctx context.Context, log event.Log) error {
 			return err
 		}
 	}
-	k.marked, k.left = false, false
+	k.marked, k.left, k.unsettled = false, false, nil
 	return k.files.Unmark()
 }
 
