@@ -28,8 +28,8 @@ func (g *grader) assign(list []*syntax.Assign, once bool) {
 			}
 		case a.Value != nil:
 			got := g.one(a.Value)
-			if got.how == exact && !a.Append && a.Index == nil {
-				v.texts = []string{got.text}
+			if got.how != unknown && !a.Append && a.Index == nil {
+				v.texts, v.names = []string{got.text}, got.how == pattern
 			}
 			g.holdsCode(got.text)
 			v.data = got.how == unknown && !number(a.Value)
@@ -42,7 +42,9 @@ func (g *grader) assign(list []*syntax.Assign, once bool) {
 		name := a.Name.Value
 		g.variable(name, once)
 		if a.Value != nil {
-			g.namesProgram(name, g.one(a.Value))
+			got := g.one(a.Value)
+			g.namesProgram(name, got)
+			g.counts(name, got)
 		}
 		if once {
 			continue // the words of the command do not see it
@@ -51,10 +53,7 @@ func (g *grader) assign(list []*syntax.Assign, once bool) {
 			v = value{}
 		}
 		g.at.vars[name] = v
-		if name == "HOME" || name == "PWD" || name == "OLDPWD" || name == "CDPATH" {
-			g.at.vars[name] = value{}
-			g.at.dirs = append(slices.Clip(g.at.dirs), "?")
-		}
+		g.led(name)
 	}
 }
 
@@ -108,7 +107,7 @@ func special(name string) bool {
 			return true
 		}
 	}
-	return slices.Contains([]string{"HOME", "VISUAL", "CC", "CXX", "LD", "AR", "AS", "TMPDIR", "TMP", "TEMP", "ENV", "PWD", "OLDPWD", "MANROFFOPT"}, name)
+	return slices.Contains([]string{"HOME", "VISUAL", "CC", "CXX", "LD", "AR", "AS", "TMPDIR", "TMP", "TEMP", "ENV", "PWD", "OLDPWD", "MANROFFOPT", "GLOBIGNORE", "EXECIGNORE"}, name)
 }
 
 // declare looks at declare, local, export, readonly and typeset.
@@ -171,55 +170,6 @@ func (g *grader) subscript(a arg) {
 	}
 }
 
-// arithmetic looks at what is computed: the values of variables are computed in turn, commands in subscripts are run.
-func (g *grader) arithmetic(list ...syntax.ArithmExpr) {
-	for _, x := range list {
-		if x == nil {
-			continue
-		}
-		syntax.Walk(x, func(n syntax.Node) bool {
-			switch n := n.(type) {
-			case *syntax.Word:
-				g.operand(n)
-				return false
-			case *syntax.BinaryArithm:
-				if w, ok := n.X.(*syntax.Word); ok && strings.HasSuffix(n.Op.String(), "=") && w.Lit() != "" {
-					g.variable(w.Lit(), false)
-					g.at.vars[w.Lit()] = value{}
-				}
-			}
-			return true
-		})
-	}
-}
-
-// operand looks at a word of an arithmetic expression.
-func (g *grader) operand(w *syntax.Word) {
-	name := w.Lit()
-	if name == "" && !number(w) && printed(w) {
-		g.add(Medium, RiskUnresolved)
-	}
-	if name == "" {
-		if v, ok := onlyParam(w); ok && v.Param != nil {
-			name = v.Param.Value
-		}
-		for _, a := range g.expand(w) {
-			if strings.ContainsAny(a.text, "$`") {
-				g.add(High, RiskUnseen)
-			}
-		}
-	}
-	if v, ok := g.at.vars[name]; ok && len(v.texts) > 0 {
-		for _, t := range v.texts {
-			if strings.ContainsAny(t, "[$`") {
-				g.add(High, RiskUnseen)
-			}
-		}
-	} else if ok && v.data {
-		g.add(Medium, RiskUnresolved)
-	}
-}
-
 // printed tells whether a word holds the output of a command.
 func printed(w *syntax.Word) (found bool) {
 	syntax.Walk(w, func(n syntax.Node) bool {
@@ -275,8 +225,16 @@ func (g *grader) test(c *syntax.TestClause) {
 				}
 			}
 			return false
+		case *syntax.UnaryTest:
+			if w, ok := n.X.(*syntax.Word); ok && n.Op == syntax.TsVarSet {
+				for _, a := range g.expand(w) {
+					g.indexed(a)
+				}
+			}
 		case *syntax.BinaryTest:
 			switch n.Op {
+			case syntax.TsReMatch:
+				g.at.vars["BASH_REMATCH"] = value{data: true}
 			case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
 				for _, x := range []syntax.TestExpr{n.X, n.Y} {
 					if w, ok := x.(*syntax.Word); ok {

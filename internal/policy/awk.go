@@ -28,7 +28,7 @@ func (g *grader) awk(args []arg) {
 	}
 	operands := p.operands
 	if program == -1 && len(operands) > 0 {
-		if operands[0].how == unknown {
+		if operands[0].how != exact {
 			g.add(Medium, RiskUnresolved)
 		}
 		g.awkProgram(operands[0].text, sandbox)

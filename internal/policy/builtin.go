@@ -12,9 +12,12 @@ func (g *grader) builtin(name string, args []arg) bool {
 	switch name {
 	case "echo", "printf":
 		g.prints(name, rest)
-	case ":", "true", "false", "break", "continue", "return", "exit", "shift", "wait", "times", "hash", "jobs", "fg", "bg", "disown", "logout", "umask", "ulimit", "caller", "suspend":
+	case ":", "true", "false", "break", "continue", "return", "exit", "shift", "times", "hash", "jobs", "fg", "bg", "disown", "logout", "umask", "ulimit", "caller", "suspend":
 		if name == "jobs" && len(rest) > 1 && rest[0].text == "-x" {
 			g.run(rest[1:])
+			g.add(Medium, RiskUnresolved)
+		}
+		if name == "jobs" && slices.ContainsFunc(rest, func(a arg) bool { return a.how != exact && a.option() }) {
 			g.add(Medium, RiskUnresolved)
 		}
 		if name == "hash" && slices.ContainsFunc(rest, func(a arg) bool { return a.option() && a.text != "-r" }) {
@@ -23,11 +26,13 @@ func (g *grader) builtin(name string, args []arg) bool {
 		for _, a := range rest {
 			g.subscript(a)
 		}
+	case "wait":
+		g.waits(rest)
 	case "cd", "pushd", "popd", "chdir":
 		g.chdir(name, rest)
 	case "dirs", "history", "compgen":
 		if name == "history" && len(rest) > 0 || name == "compgen" && slices.ContainsFunc(rest, func(a arg) bool {
-			return a.text == "-C" || a.text == "-F" || a.how != exact || strings.ContainsAny(a.text, "$`")
+			return a.text == "-C" || strings.HasPrefix(a.text, "-V") || a.text == "-F" || a.how != exact || strings.ContainsAny(a.text, "$`")
 		}) {
 			g.add(Medium, RiskUnresolved)
 			if name == "compgen" {
@@ -37,17 +42,13 @@ func (g *grader) builtin(name string, args []arg) bool {
 	case "set", "shopt":
 		g.set(name, rest)
 	case "unset":
-		for _, a := range rest {
-			g.subscript(a)
-			g.variable(a.text, false)
-		}
-		g.at.forget()
+		g.unsets(rest)
 	case "read", "mapfile", "readarray", "getopts":
 		g.readsVariables(name, rest)
 	case "test", "[":
 		for i, a := range rest {
 			if i > 0 && rest[i-1].text == "-v" {
-				g.subscript(a)
+				g.indexed(a)
 			}
 		}
 	case "eval":
@@ -101,21 +102,30 @@ func (g *grader) builtin(name string, args []arg) bool {
 
 // prints looks at what is written as it stands.
 func (g *grader) prints(name string, args []arg) {
-	if name == "printf" && len(args) > 1 && strings.HasPrefix(args[0].text, "-v") {
-		g.subscript(args[1])
-		g.subscript(args[0])
-		g.at.forget()
-		g.add(Medium, RiskVariable)
+	prefix := ""
+	if name == "printf" {
+		g.printsInto(args)
+		if len(args) > 0 && args[0].how == exact && args[0].text == "--" {
+			args = args[1:]
+		}
+		if len(args) > 1 {
+			switch format := strings.TrimSuffix(strings.TrimSuffix(args[0].text, `\n`), `\0`); format {
+			case "%s", "./%s":
+				prefix, args = strings.TrimSuffix(format, "%s"), args[1:]
+			}
+		}
 	}
+	options := name == "echo"
 	for _, a := range args {
+		if options = options && a.how == exact && len(a.text) > 1 && a.text[0] == '-' && strings.Trim(a.text[1:], "neE") == ""; options {
+			continue
+		}
 		if a.how == unknown || strings.Contains(a.text, `\`) {
 			g.names = nil
 			return
 		}
-		if a.text == "" || a.text[0] != '-' {
-			for f := range strings.FieldsSeq(a.text) {
-				g.names = append(g.names, arg{text: f})
-			}
+		for f := range strings.FieldsSeq(a.text) {
+			g.names = append(g.names, arg{text: prefix + f, how: a.how})
 		}
 	}
 }
@@ -131,7 +141,7 @@ func (g *grader) chdir(name string, args []arg) {
 		}
 	}
 	switch {
-	case name == "popd", to.how != exact, to.text == "-", strings.HasPrefix(to.text, "+"), name == "pushd" && len(args) == 0, strings.HasPrefix(to.text, "-"):
+	case name == "popd", to.how == unknown, to.how == pattern && (!to.single || to.option() && !strings.HasSuffix(to.text, "/")), to.text == "-", strings.HasPrefix(to.text, "+"), name == "pushd" && len(args) == 0, strings.HasPrefix(to.text, "-"):
 		g.at.dirs = []string{"?"}
 		return
 	}
@@ -158,7 +168,7 @@ func (g *grader) chdir(name string, args []arg) {
 func (g *grader) set(name string, args []arg) {
 	for _, a := range args {
 		switch {
-		case a.how != exact && a.option(), slices.Contains([]string{"expand_aliases", "extglob", "allexport", "-a", "lastpipe", "nameref"}, a.text):
+		case a.how != exact && a.option(), name == "shopt" && a.how != exact, slices.Contains([]string{"expand_aliases", "extglob", "dotglob", "allexport", "-a", "lastpipe", "nameref"}, a.text):
 			g.add(Medium, RiskVariable)
 		case name == "set" && strings.HasPrefix(a.text, "-") && strings.ContainsAny(a.text, "ak") && !strings.HasPrefix(a.text, "--"):
 			g.add(Medium, RiskVariable)
@@ -167,26 +177,6 @@ func (g *grader) set(name string, args []arg) {
 	if name == "set" && len(args) == 0 {
 		g.environment()
 	}
-}
-
-func (g *grader) readsVariables(name string, args []arg) {
-	if name == "mapfile" || name == "readarray" {
-		g.apply("-t -dnOsuc# -C$ #", args)
-	}
-	for _, a := range args {
-		g.subscript(a)
-		if a.how == unknown {
-			g.at.forget()
-		}
-		if !strings.HasPrefix(a.text, "-") {
-			g.at.vars[a.text] = value{data: true}
-			if special(a.text) || a.text == "PATH" {
-				g.add(Medium, RiskVariable)
-				g.variable(a.text, true)
-			}
-		}
-	}
-	g.at.vars["REPLY"], g.at.vars["MAPFILE"] = value{data: true}, value{data: true}
 }
 
 // shellText looks at a text that a shell gets.

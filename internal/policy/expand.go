@@ -16,6 +16,10 @@ type arg struct {
 	every bool
 	// many says that the shell splits what is not known, into any number of arguments.
 	many bool
+	// single says of a pattern that one name stands for it: it is the value of a variable, in quotes.
+	single bool
+	// words says that names of files are split at their blanks, so that parts of them may be options.
+	words bool
 	// output says that the output of a command, which may be anything, is part of it.
 	output bool
 }
@@ -30,9 +34,12 @@ const (
 
 // option tells whether the argument may be an option.
 func (a arg) option() bool {
-	return strings.HasPrefix(a.text, "-") && a.text != "-" || a.text == "" && a.how == unknown ||
+	return a.words || strings.HasPrefix(a.text, "-") && a.text != "-" || a.text == "" && a.how == unknown ||
 		a.how == pattern && a.text != "" && strings.IndexByte("*?[", a.text[0]) >= 0
 }
+
+// several tells whether any number of arguments may stand for it.
+func (a arg) several() bool { return a.many || a.words || a.how == pattern && !a.single }
 
 // words looks at words whose values do not matter.
 func (g *grader) words(words ...*syntax.Word) {
@@ -51,7 +58,8 @@ func (g *grader) expandAll(words []*syntax.Word) []arg {
 	return out
 }
 
-// one gives a word where the shell splits none and replaces no pattern: in assignments and here strings.
+// one gives a word where the shell splits none and replaces no pattern: in assignments and here strings. It is a pattern if it
+// holds a variable that has names of files.
 func (g *grader) one(w *syntax.Word) arg {
 	if w == nil {
 		return arg{}
@@ -60,11 +68,7 @@ func (g *grader) one(w *syntax.Word) arg {
 	for _, part := range w.Parts {
 		g.part(&p, part, true)
 	}
-	a := p.arg()
-	if a.how == pattern {
-		a.how = exact
-	}
-	return a
+	return p.arg()
 }
 
 // expand gives what a word becomes, and looks at the commands in it. A variable that has one of several values gives all
@@ -115,20 +119,22 @@ func braces(parts []syntax.WordPart) [][]syntax.WordPart {
 
 // piece is a word on its way to an argument.
 type piece struct {
-	b    strings.Builder
-	how  how
-	fd   bool
-	stop bool // nothing more is known
-	any  bool // there is at least an empty word
-	many bool // see arg
-	out  bool // arg.output
+	b     strings.Builder
+	how   how
+	fd    bool
+	stop  bool // nothing more is known
+	any   bool // there is at least an empty word
+	many  bool // see arg
+	glob  bool // the shell replaces the pattern
+	words bool // see arg
+	out   bool // arg.output
 }
 
 func (p *piece) arg() arg {
 	if p.b.String() == "[" && p.how == pattern { // the command of that name
 		return arg{text: "["}
 	}
-	return arg{text: p.b.String(), how: p.how, fd: p.fd, many: p.many, output: p.out}
+	return arg{text: p.b.String(), how: p.how, fd: p.fd, many: p.many, single: p.how == pattern && !p.glob, words: p.words, output: p.out}
 }
 
 func (p *piece) write(s string) {
@@ -223,6 +229,9 @@ func (g *grader) part(p *piece, part syntax.WordPart, quoted bool) {
 		}
 		p.write(vals[0].text)
 		p.how = max(p.how, vals[0].how)
+		if vals[0].how == pattern && !quoted {
+			p.glob, p.words = true, true
+		}
 	case *syntax.CmdSubst:
 		g.substitution(part.Stmts)
 		p.unknown()
@@ -268,7 +277,7 @@ func (g *grader) literal(p *piece, s string, quoted bool) {
 			continue
 		case '*', '?', '[':
 			if !quoted {
-				p.how = max(p.how, pattern)
+				p.how, p.glob = max(p.how, pattern), true
 			}
 		}
 		p.b.WriteByte(s[i])
@@ -293,7 +302,7 @@ func (g *grader) split(v *syntax.ParamExp) []arg {
 			if strings.ContainsAny(f, "*?[") {
 				h = pattern
 			}
-			out = append(out, arg{text: f, how: h})
+			out = append(out, arg{text: f, how: h, words: a.how == pattern})
 		}
 	}
 	return out
@@ -346,6 +355,9 @@ func (g *grader) values(v *syntax.ParamExp) []arg {
 		out := make([]arg, len(known.texts))
 		for i, t := range known.texts {
 			out[i] = arg{text: t}
+			if known.names && strings.ContainsAny(t, "*?[") {
+				out[i].how, out[i].single = pattern, true
+			}
 		}
 		return out
 	}

@@ -27,10 +27,35 @@ func (g *grader) find(args []arg) {
 		}
 	}
 	found := g.foundBy(starts, args[i:])
+	printed := found
 	for i < len(args) {
+		switch args[i].text {
+		case "-exec", "-execdir", "-ok", "-okdir", "-ls":
+			g.names = nil
+			i += g.findTest(args[i:], starts, found)
+			printed = g.names
+			continue
+		case "-printf":
+			if i+1 < len(args) {
+				printed = formatted(args[i+1], found)
+			}
+		}
 		i += g.findTest(args[i:], starts, found)
 	}
-	g.names = found
+	g.names = printed
+}
+
+// formatted says what -printf writes of what is found: whole paths, or names that may begin with anything.
+func formatted(format arg, found []arg) []arg {
+	text := strings.TrimSuffix(strings.TrimSuffix(format.text, `\n`), `\0`)
+	if format.how == exact && !strings.Contains(text, `\`) && (strings.HasPrefix(text, "%p") || strings.HasPrefix(text, "%h/")) {
+		return found
+	}
+	out := slices.Clone(found)
+	for i := range out {
+		out[i].text = "*"
+	}
+	return out
 }
 
 // foundBy says what find may find: what its names match, below where it starts.
@@ -54,7 +79,7 @@ func (g *grader) foundBy(starts, args []arg) []arg {
 	var out []arg
 	for _, s := range starts {
 		for _, n := range names {
-			out = append(out, arg{text: path.Join(s.text, path.Base(n.text)), how: max(s.how, n.how), every: n.every})
+			out = append(out, arg{text: path.Join(s.text, path.Base(n.text)), how: max(s.how, n.how, pattern), every: n.every})
 			if strings.HasPrefix(s.text, "./") || s.text == "." {
 				out[len(out)-1].text = "./" + out[len(out)-1].text
 			}
@@ -115,6 +140,10 @@ func (g *grader) findExec(args, found []arg) int {
 	}
 	if end > 1 {
 		saved := g.at.clone()
+		found = slices.Clone(found)
+		for i := range found {
+			found[i].single = end < len(args) && args[end].text == ";" && found[i].how == pattern
+		}
 		if strings.HasSuffix(args[0].text, "dir") {
 			g.at.dirs = []string{"?"}
 			for i := range found {

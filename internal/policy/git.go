@@ -98,7 +98,7 @@ func (g *grader) gitCommand(sub arg, args []arg) {
 		g.apply(s, args)
 		g.gitConfig()
 		if slices.Contains([]string{"ls-files", "grep", "diff"}, sub.text) {
-			g.names = []arg{{text: "./*", how: pattern, every: !slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "*.") })}}
+			g.names = []arg{{text: "*", how: pattern, every: !slices.ContainsFunc(args, func(a arg) bool { return strings.Contains(a.text, "*.") })}}
 		}
 		return
 	}
@@ -195,11 +195,11 @@ func gitListing(sub string, args []arg) (spec, bool) {
 	case "remote":
 		return "-v --verbose #", len(args) == 0 || first == "-v" && len(args) == 1 || first == "get-url" || first == "--verbose" && len(args) == 1
 	case "stash":
-		return "-pu --stat|patch|name-only|name-status|include-untracked|oneline|date? #", first == "list" || first == "show"
+		return "-pu --stat|patch|name-only|name-status|include-untracked|oneline|date? --output> --ext-diff|textconv% #", first == "list" || first == "show"
 	case "worktree":
 		return "-vz --porcelain|verbose #", first == "list"
 	case "reflog":
-		return "-0123456789n? --all|date|oneline|format|max-count? #", first == "" || first == "show" || strings.HasPrefix(first, "-")
+		return "-0123456789n? --all|date|oneline|format|max-count? --output> --ext-diff|textconv% #", first == "" || first == "show" || strings.HasPrefix(first, "-")
 	case "config":
 		i := 0
 		for i < len(args) && slices.Contains([]string{"--global", "--local", "--system", "--worktree", "--show-origin", "--show-scope", "--name-only", "-z", "--null", "--includes"}, args[i].text) {
@@ -207,7 +207,7 @@ func gitListing(sub string, args []arg) (spec, bool) {
 		}
 		reads := i < len(args) && slices.Contains([]string{"--get", "--get-all", "--get-regexp", "--list", "-l", "list", "get"}, args[i].text) ||
 			i == len(args)-1 && args[i].how == exact && !args[i].option() && strings.Contains(args[i].text, ".")
-		return "-lz --get|get-all|get-regexp|list|local|global|system|worktree|show-origin|show-scope|name-only|null|includes|no-includes|all|bool|int|type|default? #", reads
+		return "-lz --get|get-all|get-regexp|list|local|global|system|worktree|show-origin|show-scope|name-only|null|includes|no-includes|all|bool|int|type|default? --add|edit|replace-all|unset|unset-all|rename-section|remove-section% #", reads
 	case "submodule":
 		return "--cached|recursive|quiet #", first == "status" || first == "summary"
 	case "notes":

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -49,7 +50,7 @@ func (g *grader) gitConfig() {
 	if brings {
 		g.brought()
 	}
-	if !ok {
+	if !ok || slices.ContainsFunc(g.at.dirs, func(d string) bool { return strings.ContainsAny(d, "*?[") }) {
 		g.add(Medium, RiskReads)
 		g.risk.Brought = true
 	}

@@ -14,6 +14,7 @@ const (
 	maxText  = 128 << 10 // bytes of a text; Linux takes no longer argument
 	maxDir   = 512       // bytes of the name of a folder that is followed
 	maxWords = 64        // what one word expands to
+	maxSum   = 1000      // bytes of a text that is computed
 )
 
 // grader looks at the parts of a command and gathers what they do. What lasts from one part to the next is in at.
@@ -55,6 +56,7 @@ type state struct {
 type value struct {
 	texts []string
 	data  bool // it comes from a file or from a command's output
+	names bool // patterns among the texts stand for names of files that match them
 }
 
 func newState(dir string) *state { return &state{dirs: []string{dir}, vars: map[string]value{}} }
@@ -76,6 +78,9 @@ func (s *state) join(other *state) {
 	for name, v := range s.vars {
 		if !slices.Equal(other.vars[name].texts, v.texts) {
 			s.vars[name] = value{}
+		} else if other.vars[name].names && !v.names {
+			v.names = true
+			s.vars[name] = v
 		}
 	}
 	for name := range other.vars {
@@ -259,10 +264,21 @@ func (g *grader) again(stmts []*syntax.Stmt, look func()) {
 			g.at.vars[n] = value{}
 		}
 	}
-	dirs := len(g.at.dirs)
-	g.maybe(look)
-	if len(g.at.dirs) > dirs { // it goes somewhere, and the next time from there
-		g.at.dirs = []string{"?"}
+	for {
+		before := g.at.clone()
 		g.maybe(look)
+		if len(g.at.dirs) > len(before.dirs) { // it goes somewhere, and the next time from there
+			g.at.dirs = []string{"?"}
+		} else if maps.EqualFunc(before.vars, g.at.vars, value.same) {
+			return
+		}
+		if g.left < 0 {
+			return
+		}
 	}
+}
+
+// same tells whether as much is known of two variables.
+func (v value) same(other value) bool {
+	return slices.Equal(v.texts, other.texts) && v.names == other.names
 }

@@ -68,7 +68,7 @@ func (g *grader) shell(args []arg) {
 		switch {
 		case a.how == exact && (a.text == "--version" || a.text == "--help"):
 			return
-		case a.how == unknown && a.option(), a.fd:
+		case a.how != exact && a.option() && !(a.single && i == len(args)-1), a.fd:
 			g.add(High, RiskUnseen)
 			return
 		case strings.HasPrefix(a.text, "--init-file"), strings.HasPrefix(a.text, "--rcfile"):
@@ -134,7 +134,7 @@ func (g *grader) language(args []arg, code, values string) {
 		switch {
 		case len(args) == 1 && asksVersion(args):
 			return
-		case a.how != exact && a.option(), a.fd:
+		case a.how != exact && a.option() && !(a.single && i == len(args)-1), a.fd:
 			g.add(High, RiskUnseen)
 			return
 		case a.text == "-":
@@ -258,7 +258,7 @@ const maxScript = 256 << 10
 
 // script looks at a file that is run; sh says that a shell runs it whatever its first line says.
 func (g *grader) script(file arg, args []arg, sh bool) {
-	if file.how != exact || file.fd {
+	if file.how != exact && !file.single || file.fd { // of names in a variable each is a file of the project
 		g.add(High, RiskUnseen)
 		return
 	}

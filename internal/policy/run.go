@@ -37,7 +37,7 @@ func (g *grader) run(args []arg) {
 	}
 	name := args[0].text
 	switch {
-	case args[0].how != exact, args[0].fd: // what runs is known only then
+	case args[0].how != exact && !(args[0].single && strings.Contains(args[0].text, "/") && !path.IsAbs(args[0].text)), args[0].fd: // what runs is known only then
 		g.add(High, RiskUnseen)
 		g.guess(args)
 		return
@@ -126,7 +126,7 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 	}
 	switch name {
 	case "ls", "tree", "fd", "fdfind":
-		g.names = []arg{{text: "./*", how: pattern, every: hiddenToo(p)}}
+		g.names = []arg{{text: "*", how: pattern, every: hiddenToo(p)}}
 		for _, a := range p.operands {
 			if secretFilter(a) {
 				g.names = []arg{{how: unknown}}
@@ -153,7 +153,7 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 		}
 	case "lsof", "last": // -D writes a file, -f reads one
 		if slices.ContainsFunc(args, func(a arg) bool {
-			return a.option() && strings.ContainsAny(a.text, "D") || name == "last" && strings.HasPrefix(a.text, "-f")
+			return a.option() && (a.how != exact || strings.ContainsAny(a.text, "D")) || name == "last" && strings.HasPrefix(a.text, "-f")
 		}) {
 			g.add(Medium, RiskOption)
 		}
@@ -175,7 +175,7 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 		}
 	case "ps":
 		for _, a := range p.operands {
-			if strings.Contains(a.text, "e") { // with the variables of each process
+			if a.how != exact || strings.Contains(a.text, "e") { // with the variables of each process
 				g.environment()
 			}
 		}
@@ -191,18 +191,22 @@ func (g *grader) byTable(name string, s spec, args []arg) {
 				g.add(Medium, RiskUnresolved)
 			}
 		}
+		if !p.pattern && len(p.operands) > 0 && p.operands[0].how == pattern { // a name is the program
+			g.environment()
+		}
 	case "sort", "head", "tail", "uniq", "tac", "shuf":
-		if in.kind == inputPipe && len(p.operands) == 0 {
+		cuts := (name == "tac" || name == "shuf" || name == "tail") && slices.ContainsFunc(p.options, func(o option) bool { return name == "tac" || o.name == "-c" || o.name == "-e" || o.name == "--bytes" })
+		if in.kind == inputPipe && len(p.operands) == 0 && !cuts {
 			g.names = in.names
 		}
 	case "grep", "egrep", "fgrep", "rg", "ag", "ack":
-		g.searched(p, in)
+		g.searched(name, p, in)
 		g.chosen(name, p)
 	}
 }
 
 // searched says what a search writes: names of files, or some of the names that it got.
-func (g *grader) searched(p parsed, in input) {
+func (g *grader) searched(name string, p parsed, in input) {
 	if slices.ContainsFunc(p.operands, secretFilter) || slices.ContainsFunc(p.options, func(o option) bool { return o.has && secretFilter(o.value) }) {
 		if in.kind == inputPipe || slices.ContainsFunc(p.options, func(o option) bool { return o.name == "--files" }) {
 			g.names = []arg{{how: unknown}}
@@ -212,12 +216,40 @@ func (g *grader) searched(p parsed, in input) {
 	lists := slices.ContainsFunc(p.options, func(o option) bool {
 		return slices.Contains([]string{"-l", "-L", "--files-with-matches", "--files-without-match", "--files"}, o.name)
 	})
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(p.options, func(o option) bool { return slices.Contains(names, o.name) })
+	}
 	switch {
 	case lists:
-		g.names = []arg{{text: "./*", how: pattern, every: hiddenToo(p)}}
+		paths := p.operands
+		if !p.pattern && len(paths) > 0 && !has("--files") {
+			paths = paths[1:]
+		}
+		g.names = below(paths, !searchesFiles(name) || has("-r", "-R", "--recursive", "--dereference-recursive"), hiddenToo(p))
+	case has("-o", "--only-matching", "-c", "--count"):
 	case in.kind == inputPipe && len(p.operands) <= 1:
 		g.names = in.names
 	}
+}
+
+// searchesFiles names searches that look into folders only if they are told to.
+func searchesFiles(name string) bool { return strings.HasSuffix(name, "grep") }
+
+// below gives the names of files that a program finds where it is told to look; in folders too, if it goes into them. They begin as
+// the operands do.
+func below(paths []arg, folders, hidden bool) []arg {
+	if len(paths) == 0 {
+		return []arg{{text: "*", how: pattern, every: hidden}}
+	}
+	var out []arg
+	for _, a := range paths {
+		a.every = hidden
+		if folders && a.how != unknown {
+			a.text, a.how = strings.TrimSuffix(a.text, "/")+"/*", pattern
+		}
+		out = append(out, a)
+	}
+	return out
 }
 
 // named takes values that have a name out of the arguments of jq, and reads the files among them.

@@ -44,7 +44,7 @@ func (g *grader) sed(args []arg) {
 // sedScript looks for what makes a script of sed (GNU sed 4.9, "sed scripts") do more than print: the commands e, w, W
 // and r, R, and the flags e and w of s. What it can't read is medium.
 func (g *grader) sedScript(a arg) {
-	if a.how == unknown {
+	if a.how != exact {
 		g.add(Medium, RiskUnresolved)
 	}
 	s := &sedScan{text: a.text}

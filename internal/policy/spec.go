@@ -130,6 +130,7 @@ type parsed struct {
 	pattern  bool // an option gives what the first operand would be
 	loose    bool // an argument that is not known may be an option
 	many     bool // an argument that is not known may be several
+	shifting arg  // the value of an option that may be several arguments, so that it is not known which ones follow
 }
 
 // takeApart reads arguments as getopt_long does. With a command among the operands, options end at the first operand.
@@ -174,6 +175,7 @@ func (s spec) long(p *parsed, a arg, rest []arg) (used int) {
 		o.value, o.has, o.joined = arg{text: value, how: a.how, output: a.output}, true, true
 	case takesValue(sign) && len(rest) > 0:
 		o.value, o.has, used = rest[0], true, 1
+		p.shift(rest[0])
 	}
 	p.options = append(p.options, o)
 	return used
@@ -193,6 +195,7 @@ func (s spec) short(p *parsed, a arg, rest []arg) (used int) {
 			return 0
 		case takesValue(sign) && len(rest) > 0:
 			o.value, o.has = rest[0], true
+			p.shift(rest[0])
 			p.options = append(p.options, o)
 			return 1
 		}
@@ -202,6 +205,12 @@ func (s spec) short(p *parsed, a arg, rest []arg) (used int) {
 		p.loose = true
 	}
 	return 0
+}
+
+func (p *parsed) shift(a arg) {
+	if a.several() {
+		p.shifting, p.loose = a, p.loose || a.option()
+	}
 }
 
 // apply grades a command by its spec and gives what was taken apart.
@@ -224,8 +233,32 @@ func (g *grader) apply(s spec, args []arg) parsed {
 	if p.loose && s.effective() || p.many && slices.Contains(s.operands(), "<") {
 		g.add(Medium, RiskUnresolved)
 	}
+	if slices.Contains(s.operands(), "$") {
+		g.shifted(p.shifting)
+	}
+	if p.shifting.several() && slices.Contains(s.operands(), ">") { // its words may be those that are written
+		g.write(p.shifting)
+	}
 	g.onOperands(s.operands(), p)
 	return p
+}
+
+// mayHaveOptions looks at arguments that are not known and may be options, of which the program has some that do more than read.
+func (g *grader) mayHaveOptions(args []arg) {
+	if slices.ContainsFunc(args, func(a arg) bool { return a.how != exact && a.option() }) {
+		g.add(Medium, RiskUnresolved)
+	}
+}
+
+// shifted looks at an argument before a command that others follow as it is several: then one of its words may be the command.
+func (g *grader) shifted(a arg) {
+	switch {
+	case !a.several():
+	case a.how == pattern, a.output:
+		g.add(High, RiskUnseen)
+	default:
+		g.add(Medium, RiskUnresolved)
+	}
 }
 
 // does grades one option.
@@ -263,7 +296,16 @@ func (g *grader) onOperands(words []string, p parsed) {
 			return
 		}
 		w := words[min(i, len(words)-1)]
-		if last := i == len(p.operands)-1; w == ">>" || w == ">x" {
+		last := i == len(p.operands)-1
+		if later := words[min(i, len(words)-1):]; a.several() && w != "$" { // its words may be the next operands as well
+			if slices.Contains(later, "$") {
+				g.shifted(a)
+			}
+			if w != ">" && slices.Contains(later, ">") || last && (w == ">>" || w == ">x") {
+				g.write(a)
+			}
+		}
+		if w == ">>" || w == ">x" {
 			switch {
 			case last && i > 0:
 				if w == ">x" && a.text == "/dev/null" {

@@ -24,10 +24,17 @@ func (g *grader) special(name string, args []arg) bool {
 		if strings.HasSuffix(name, "-compose") {
 			rest = append([]arg{{text: "compose"}}, rest...)
 		}
+		g.mayHaveOptions(rest)
 		g.containers(name, rest)
 	case "make", "gmake", "bmake":
 		g.make(rest)
+	case "hostnamectl":
+		g.mayHaveOptions(rest)
+		if hostOf(rest) != "" && hostOf(rest) != "status" {
+			g.add(High, RiskSystem)
+		}
 	case "npm", "pnpm", "yarn", "pip", "pip3", "uv", "poetry", "pipenv", "pdm", "conda", "mamba", "gem", "bundle", "composer":
+		g.mayHaveOptions(rest)
 		g.packages(name, rest)
 	case "go":
 		g.golang(rest)
@@ -51,10 +58,6 @@ func (g *grader) special(name string, args []arg) bool {
 			return true
 		}
 		g.add(High, RiskSystem)
-	case "hostnamectl":
-		if hostOf(rest) != "" && hostOf(rest) != "status" {
-			g.add(High, RiskSystem)
-		}
 	case "printenv":
 		if hostOf(rest) == "" {
 			g.environment()
@@ -106,8 +109,8 @@ func (g *grader) rm(args []arg) {
 	all := slices.ContainsFunc(p.options, func(o option) bool {
 		return o.name == "-r" || o.name == "-R" || len(o.name) > 3 && strings.HasPrefix("--recursive", o.name) || o.name == "--no-preserve-root"
 	})
-	if p.loose {
-		all = true // what is not known may say so
+	if p.loose && !(len(args) == 1 && args[0].single && !args[0].words) {
+		all = true // what is not known may say so, but not if it is all that rm is given
 	}
 	for _, a := range p.operands {
 		g.remove(a, all)
@@ -150,6 +153,11 @@ func (g *grader) tar(args []arg) {
 	}
 	for i := 0; i < len(args); i++ {
 		a := args[i]
+		if a.how != exact && a.option() && !strings.HasPrefix(a.text, "-") {
+			g.add(Medium, RiskUnresolved) // a name may be an option
+			operands = append(operands, a)
+			continue
+		}
 		if !a.option() {
 			operands = append(operands, a)
 			continue
@@ -157,6 +165,9 @@ func (g *grader) tar(args []arg) {
 		next := func() arg {
 			if i+1 < len(args) {
 				i++
+				if args[i].several() && args[i].option() {
+					g.add(Medium, RiskUnresolved)
+				}
 				return args[i]
 			}
 			return arg{}

@@ -70,6 +70,12 @@ func (g *grader) cmd(c syntax.Command) {
 		if c.Stmt != nil {
 			g.apart([]*syntax.Stmt{c.Stmt})
 		}
+		name := arg{text: "COPROC"}
+		if c.Name != nil {
+			name = g.one(c.Name)
+		}
+		g.given(name, false)
+		g.given(arg{text: name.text + "_PID", how: name.how}, false)
 	default:
 		g.add(Medium, RiskUnparsed)
 	}
@@ -119,13 +125,19 @@ func (g *grader) forClause(c *syntax.ForClause) {
 	case *syntax.WordIter:
 		items := g.expandAll(loop.Items)
 		g.variable(loop.Name.Value, false)
+		g.counts(loop.Name.Value, items...)
 		v, known, data := value{}, loop.InPos.IsValid(), false
 		for _, a := range items {
 			if a.how == unknown || len(items) > 1 && strings.HasPrefix(a.text, "-") {
 				known = false
 			}
 			data = data || a.how == unknown
+			v.names = v.names || a.how == pattern
 			v.texts = append(v.texts, a.text)
+		}
+		g.at.vars[loop.Name.Value] = value{}
+		if c.Select {
+			g.at.vars["REPLY"] = value{data: true}
 		}
 		g.again(c.Do, func() {
 			g.at.vars[loop.Name.Value] = value{data: data && !slices.ContainsFunc(loop.Items, number)}
@@ -175,6 +187,9 @@ func calls(body *syntax.Stmt, name string) bool {
 }
 
 func (g *grader) redirect(r *syntax.Redirect) {
+	if r.N != nil && strings.HasPrefix(r.N.Value, "{") { // {NAME}> puts the number of the file into the variable
+		g.given(arg{text: strings.Trim(r.N.Value, "{}")}, false)
+	}
 	switch r.Op {
 	case syntax.Hdoc, syntax.DashHdoc:
 		g.heredoc(r)

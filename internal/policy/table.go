@@ -17,6 +17,9 @@ func textPrograms(name string) spec {
 	case "nl":
 		return "-p -bdfhilnsvw# --body-numbering|section-delimiter|footer-numbering|header-numbering|line-increment|join-blank-lines|number-format|no-renumber|number-separator|starting-line-number|number-width? <"
 	case "cat", "tac", "zcat", "bzcat", "xzcat", "zstdcat", "gzcat":
+		if name == "zstdcat" {
+			return "-vlfkq -o> --quiet|verbose <"
+		}
 		return "-AbeEnstTuvlipfdNrkqS --show-all|number-nonblank|show-ends|number|squeeze-blank|show-tabs|show-nonprinting|separator? -whvb? <"
 	case "head", "tail":
 		return "-0123456789qvzfFr -nc# --lines|bytes|pid|sleep-interval|max-unchanged-stats# --quiet|silent|verbose|zero-terminated|retry|follow? -s# <"
@@ -172,9 +175,9 @@ func machinePrograms(name string) spec {
 	case "ldd": // runs the program's own loader
 		return "-druv --verbose|data-relocs|function-relocs|unused =medium:" + RiskProject + " <"
 	case "nm", "size", "readelf", "addr2line", "c++filt":
-		return "-aABCDefFghiIlLnoprsStuvVWxX? --demangle|dynamic|extern-only|file-header|headers|symbols|sections|segments|wide|all|print-size|defined-only|undefined-only|exe|functions|inlines? -e< <"
+		return "-aABCDefFghiIlLnoprsStuvVWxX? --demangle|dynamic|extern-only|file-header|headers|symbols|sections|segments|wide|all|print-size|defined-only|undefined-only|exe|functions|inlines? --plugin^ -e< <"
 	case "objdump":
-		return "-aCdDfghilpPrRsStTwxzGW? -jbmMEHe# --disassemble|disassemble-all|syms|section|source|demangle|headers|no-show-raw-insn? <"
+		return "-aCdDfghilpPrRsStTwxzGW? -jbmMEHe# --disassemble|disassemble-all|syms|section|source|demangle|headers|no-show-raw-insn? --plugin^ <"
 	}
 	return ""
 }

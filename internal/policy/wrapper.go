@@ -179,19 +179,24 @@ func (g *grader) env(args []arg) {
 		switch {
 		case a.how == exact && (a.text == "-i" || a.text == "-" || a.text == "-0" || a.text == "--ignore-environment" || a.text == "-v" || a.text == "--debug" || a.text == "--null" || a.text == "--"):
 		case a.how == exact && (a.text == "-u" || a.text == "--unset"):
-			i++
+			if i++; i < len(args) {
+				g.shifted(args[i])
+			}
 		case strings.HasPrefix(a.text, "--unset="):
 		case a.text == "-C" || a.text == "--chdir" || strings.HasPrefix(a.text, "--chdir="):
 			to := arg{text: value, how: a.how}
 			if !assigned && i+1 < len(args) {
 				i++
 				to = args[i]
+				g.shifted(to)
 			}
 			at := g.at.clone()
 			defer func() { g.at = at }()
 			g.chdir("cd", []arg{to})
 		case a.text == "-a" || a.text == "--argv0":
-			i++
+			if i++; i < len(args) {
+				g.shifted(args[i])
+			}
 		case len(name) > 3 && strings.HasPrefix("--split-string", name):
 			if !assigned && i+1 < len(args) {
 				i++
@@ -245,11 +250,12 @@ func (g *grader) xargs(args []arg) {
 			g.input = input{kind: inputPipe}
 		}
 	}
+	g.shifted(p.shifting)
 	command := p.operands
 	if len(command) == 0 {
 		return // it writes what it reads
 	}
-	found := g.input.names
+	found := slices.Clone(g.input.names)
 	if g.input.kind == inputText {
 		for f := range strings.FieldsSeq(g.input.text) {
 			found = append(found, arg{text: f})
@@ -259,6 +265,11 @@ func (g *grader) xargs(args []arg) {
 		found = []arg{{how: unknown}}
 	}
 	replaced := ""
+	if !slices.ContainsFunc(p.options, func(o option) bool { return o.name == "-0" || o.name == "--null" }) {
+		for i := range found {
+			found[i].words = found[i].how == pattern
+		}
+	}
 	for _, o := range p.options {
 		if o.name == "-I" || o.name == "-i" || o.name == "--replace" {
 			replaced = o.value.text
@@ -329,6 +340,7 @@ func (g *grader) secretOperand(a arg) {
 func (g *grader) watch(args []arg) {
 	s := spec("-bcdegtpxw -n# --interval# --differences? --beep|color|errexit|chgexit|no-title|exec|precise|no-wrap $")
 	p := s.takeApart(args)
+	g.shifted(p.shifting)
 	exec := slices.ContainsFunc(p.options, func(o option) bool { return o.name == "-x" || o.name == "--exec" })
 	if exec {
 		g.run(p.operands)
