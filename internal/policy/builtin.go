@@ -181,9 +181,9 @@ func (g *grader) set(name string, args []arg) {
 
 // shellText looks at a text that a shell gets.
 func (g *grader) shellText(a arg) {
-	if a.how == unknown || a.fd {
+	if a.how != exact || a.fd { // a name of a file is no better than what is not known: it may hold commands
 		g.add(High, RiskUnseen)
-		if a.text != "" && a.how == unknown {
+		if a.text != "" && a.how != exact {
 			g.text(a.text) // as far as it is known
 		}
 		return
@@ -205,9 +205,7 @@ func (g *grader) joined(args []arg) {
 	how := exact
 	for _, a := range args {
 		words = append(words, a.text)
-		if a.how == unknown {
-			how = unknown
-		}
+		how = max(how, a.how)
 	}
 	g.shellText(arg{text: strings.Join(words, " "), how: how})
 }

@@ -298,11 +298,11 @@ func (g *grader) split(v *syntax.ParamExp) []arg {
 			continue
 		}
 		for _, f := range strings.Fields(a.text) {
-			h := a.how
+			h := exact
 			if strings.ContainsAny(f, "*?[") {
 				h = pattern
 			}
-			out = append(out, arg{text: f, how: h, words: a.how == pattern})
+			out = append(out, arg{text: f, how: h, words: a.how == pattern && h == pattern})
 		}
 	}
 	return out

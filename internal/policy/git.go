@@ -48,6 +48,7 @@ func (g *grader) gitGlobal(a arg, rest []arg) (used int, done bool) {
 		g.add(Medium, RiskOption)
 	case "-C":
 		if len(rest) > 0 {
+			g.shifted(rest[0])
 			g.chdir("cd", rest[:1])
 		}
 		return 1, false

@@ -13,7 +13,6 @@ import (
 func (g *grader) given(a arg, data bool) {
 	name := g.indexed(a)
 	if a.how != exact { // it may be any variable
-		g.add(Medium, RiskUnresolved)
 		g.at.forget()
 		return
 	}
@@ -40,6 +39,9 @@ func (g *grader) counts(name string, values ...arg) {
 // indexed looks at what stands in the brackets behind a name, if there are any, and gives the name.
 func (g *grader) indexed(a arg) string {
 	g.subscript(a)
+	if a.how != exact {
+		g.add(Medium, RiskUnresolved)
+	}
 	name, index, _ := strings.Cut(a.text, "[")
 	if index = strings.TrimSuffix(index, "]"); index != "@" && index != "*" {
 		g.computed(index)
