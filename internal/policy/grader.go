@@ -267,7 +267,7 @@ func (g *grader) again(stmts []*syntax.Stmt, look func()) {
 	for {
 		before := g.at.clone()
 		g.maybe(look)
-		if len(g.at.dirs) > len(before.dirs) { // it goes somewhere, and the next time from there
+		if len(g.at.dirs) > len(before.dirs) && !slices.Equal(before.dirs, []string{"?"}) { // it goes somewhere, and the next time from there
 			g.at.dirs = []string{"?"}
 		} else if maps.EqualFunc(before.vars, g.at.vars, value.same) {
 			return
