@@ -30,6 +30,7 @@ real-server:           ## a task against llama.cpp's own server, built from npm'
 
 check:                 ## static checks, with the tools pinned in tools.mod
 	$(GO) vet $(PKGS)
+	$(GO) vet -tags realserver ./cmd/overt
 	$(GO) tool -modfile=tools.mod staticcheck $(PKGS)
 	@out=$$($(GO) tool -modfile=tools.mod gofumpt -l .); test -z "$$out" || { echo "gofumpt would change:"; echo "$$out"; exit 1; }
 
