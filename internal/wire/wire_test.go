@@ -404,7 +404,7 @@ func TestNetwork(t *testing.T) {
 // TestNeverTwice breaks a kept connection: the transport must not send the body again by itself.
 func TestNeverTwice(t *testing.T) {
 	var hits atomic.Int32
-	c, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) {
+	_, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) {
 		if hits.Add(1) > 1 {
 			panic(http.ErrAbortHandler)
 		}
@@ -415,7 +415,7 @@ func TestNeverTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Connections to a host elsewhere are kept.
-	c = wire.New(wire.Options{Sink: k, Transport: wire.Transport{Proxy: http.ProxyURL(proxy)}})
+	c := wire.New(wire.Options{Sink: k, Transport: wire.Transport{Proxy: http.ProxyURL(proxy)}})
 	defer c.Close()
 	r.URL = "http://model.example/v1"
 	resp, err := c.Do(t.Context(), r)
