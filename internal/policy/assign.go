@@ -219,7 +219,6 @@ func (g *grader) test(c *syntax.TestClause) {
 		switch n := n.(type) {
 		case *syntax.Word:
 			for _, a := range g.expand(n) {
-				g.subscript(a)
 				if strings.Contains(a.text, "$(") || strings.Contains(a.text, "`") {
 					g.add(Medium, RiskUnresolved)
 				}
