@@ -115,7 +115,7 @@ func TestPicturesByProtocol(t *testing.T) {
 					p.write(name, string(data))
 					codes = append(codes, base64.StdEncoding.EncodeToString(data))
 				}
-				args := []string{"-u", url, "-m", "m", "--protocol", protocol, flag}
+				args := []string{"-u", url, "-m", "m", "--no-probe", "--protocol", protocol, flag}
 				if r := p.run(append(args, "--image", "a.png", "how many?")...).want(t, 0); r.out != "Three.\n" {
 					t.Errorf("%q", r.out)
 				}

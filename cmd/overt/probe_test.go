@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"io"
 	"net/http"
 	"os"
@@ -444,5 +446,235 @@ func TestProbeStopped(t *testing.T) {
 	}
 	if r := x.wait(); r.status != 130 || len(p.probes()) != 0 || r.out != "" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// png is a picture in a file.
+func (p *place) png(name string) {
+	p.t.Helper()
+	m := image.NewGray(image.Rect(0, 0, 8, 8))
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		p.t.Fatal(err)
+	}
+	p.write(name, b.String())
+}
+
+// sentTo counts the requests for an answer.
+func sentTo(s *shop) int {
+	asked, _ := s.seen()
+	n := 0
+	for _, a := range asked {
+		if strings.HasPrefix(a, "POST ") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestProbeAlways: before the first request it is measured what model and server take, together and then apart, once for a base URL and model; a line says
+// what came out and what is done about it. None of it is in the history.
+//
+// covers L224 L225 L226 L227
+func TestProbeAlways(t *testing.T) {
+	tools := func(body string, q map[string]any) bool { return q["tools"] != nil }
+	pictures := func(body string, q map[string]any) bool { return strings.Contains(body, "image_url") }
+	both := func(body string, q map[string]any) bool { return tools(body, q) || pictures(body, q) }
+	together := func(body string, q map[string]any) bool { return tools(body, q) && pictures(body, q) }
+	all := func(string, map[string]any) bool { return true }
+	for name, c := range map[string]struct {
+		refuse func(string, map[string]any) bool
+		status int
+		want   string
+		first  int  // requests of the probe
+		second int  // of that of the next run
+		hidden bool // read_image
+		inText bool
+		last   int // status of the run
+	}{
+		"all":         {nil, 0, "tools supported; pictures supported", 2, 0, false, false, 0},
+		"no tools":    {tools, 400, "tools not supported, so they are described and called in text; pictures supported", 4, 0, false, true, 0},
+		"no pictures": {pictures, 400, "tools supported; pictures not supported, so none are sent and read_image is not offered", 4, 0, true, false, 0},
+		"neither":     {both, 400, "tools not supported, so they are described and called in text; pictures not supported, so none", 4, 0, true, true, 0},
+		"not both":    {together, 400, "tools supported; pictures supported", 4, 0, false, false, 0},
+		"busy":        {both, 503, "tools not measured, and taken for supported; pictures not measured, and taken for supported", 4, 0, false, false, 1},
+		"nothing":     {all, 500, "not measured, and taken for supported: HTTP 500: no", 1, 1, false, false, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var last string
+			s := school(t, pupil, func(body string, q map[string]any) (int, string) {
+				last = body
+				if c.refuse != nil && c.refuse(body, q) {
+					return c.status, "no"
+				}
+				return 0, ""
+			})
+			p := newPlace(t)
+			p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
+			args := []string{"-u", s.URL + "/v1", "-m", "scripted", "--retries", "0", "--probe", "always", "what is the number?"}
+			r := p.run(args...)
+			r.want(t, c.last)
+			line, _, _ := strings.Cut(r.err, "\n")
+			if !strings.HasPrefix(line, "overt: probe of scripted: "+c.want) {
+				t.Errorf("%q", line)
+			}
+			if n := sentTo(s); n != c.first+1 {
+				t.Errorf("%d requests before that of the task, want %d", n-1, c.first)
+			}
+			if strings.Contains(last, "read_image") == c.hidden {
+				t.Errorf("read_image: %v in %.600s", !c.hidden, last)
+			}
+			if strings.Contains(last, `"tools":[`) == c.inText {
+				t.Errorf("%.600s", last)
+			}
+			if strings.Contains(last, "7391") || strings.Contains(last, "colour") {
+				t.Errorf("the probe is in the history: %s", last)
+			}
+			before := sentTo(s)
+			r = p.run(args...)
+			if n := sentTo(s) - before - 1; n != c.second || (c.second == 0) == strings.Contains(r.err, "probe of") {
+				t.Errorf("%d requests of a probe: %s", n, r.err)
+			}
+			p.secretFree(t, "sk-probe-secret-0001")
+		})
+	}
+}
+
+// TestProbeOff: without a probe, and with auto where no picture is sent, the first request is that of the task.
+//
+// covers L078
+func TestProbeOff(t *testing.T) {
+	for name, args := range map[string][]string{
+		"off": {"--no-probe"}, "off by its name": {"--probe", "off"}, "auto": nil, "switched on again": {"--no-probe=false"},
+	} {
+		var sent []string
+		s := school(t, pupil, func(body string, _ map[string]any) (int, string) { sent = append(sent, body); return 0, "" })
+		p := newPlace(t)
+		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
+		p.settings(`{"probe": "auto"}`)
+		p.run(append(args, "-u", s.URL+"/v1", "-m", "scripted", "what is the number?")...).want(t, 0)
+		if len(sent) != 1 || !strings.Contains(sent[0], "what is the number?") || len(p.probes()) != 0 {
+			t.Errorf("%s: %q", name, sent)
+		}
+		p.png("a.png")
+		sent = nil
+		p.run(append(args, "-u", s.URL+"/v1", "-m", "scripted", "--image", "a.png", "what is the number?")...).want(t, 0)
+		if want := map[bool]int{true: 1, false: 3}[strings.HasPrefix(name, "off")]; len(sent) != want {
+			t.Errorf("%s: %d requests, want %d", name, len(sent), want)
+		}
+	}
+	if r := newPlace(t).run("--probe", "never", "x"); r.status != 2 || !strings.Contains(r.err, "auto, always") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestProbePictures: under auto it is looked whether pictures are taken when one is about to be sent and nobody knows.
+//
+// covers L104
+func TestProbePictures(t *testing.T) {
+	var sent []string
+	refuse := ""
+	status, words := 400, "this model is missing data required for image input"
+	s := school(t, func(q scripted.Request) scripted.Reply {
+		if strings.Contains(q.Last().Content, "look at it") {
+			return scripted.Reply{Calls: []scripted.Call{{Name: "read_image", Args: `{"path":"a.png"}`}}}
+		}
+		return pupil(q)
+	}, func(body string, _ map[string]any) (int, string) {
+		sent = append(sent, body)
+		if refuse != "" && strings.Contains(body, refuse) {
+			return status, words
+		}
+		return 0, ""
+	})
+	start := func() (*place, []string) {
+		sent = nil
+		p := newPlace(t)
+		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
+		p.png("a.png")
+		return p, []string{"-u", s.URL + "/v1", "-m", "scripted", "--retries", "0"}
+	}
+
+	// They are: said once, and not asked again.
+	p, args := start()
+	r := p.run(append(args, "--image", "a.png", "what is the number?")...)
+	r.want(t, 0)
+	if !strings.Contains(r.err, "overt: probe of scripted: pictures supported\n") || len(sent) != 3 {
+		t.Errorf("%s, %d", r.err, len(sent))
+	}
+	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
+	if r.status != 0 || strings.Contains(r.err, "probe of") || len(sent) != 4 {
+		t.Errorf("%s, %d", r.err, len(sent))
+	}
+
+	// They are not: the person's picture is not sent, and neither is one that the model reads.
+	refuse = "image_url"
+	p, args = start()
+	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
+	if r.status != 2 || !strings.Contains(r.err, "pictures not supported") || !strings.Contains(r.err, "--image: the model scripted takes no pictures (probe)") || len(sent) != 2 {
+		t.Errorf("%+v, %d", r, len(sent))
+	}
+	p, args = start()
+	r = p.run(append(args, "look at it")...)
+	r.want(t, 0)
+	for _, body := range sent {
+		if strings.Contains(body, "image_url") && !strings.Contains(body, "Which colour") {
+			t.Errorf("a picture was sent: %.300s", body)
+		}
+	}
+	if !strings.Contains(r.err, "a small picture was refused") {
+		t.Errorf("%s", r.err)
+	}
+	sent = nil
+	p.run(append(args, "what is the number?")...).want(t, 0)
+	if len(sent) != 1 || strings.Contains(sent[0], "read_image") {
+		t.Errorf("%.300q", sent)
+	}
+
+	// What can't be told is taken for supported.
+	status, words = 503, "try again later"
+	refuse = "Which colour"
+	p, args = start()
+	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
+	if r.status != 0 || !strings.Contains(r.err, "pictures not measured, and taken for supported") || !strings.Contains(sent[len(sent)-1], "image_url") {
+		t.Errorf("%+v", r)
+	}
+
+	// Who knows better is not asked.
+	p, args = start()
+	p.settings(`{"providers": {"here": {"base_url": "` + s.URL + `/v1", "models": {"scripted": {"images": true}}}}}`)
+	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
+	if r.status != 0 || strings.Contains(r.err, "probe") || len(sent) != 1 {
+		t.Errorf("%+v, %d", r, len(sent))
+	}
+}
+
+// TestToolsRefusedOnce: a server that refuses tools teaches the program: the next run calls them in text.
+func TestToolsRefusedOnce(t *testing.T) {
+	var sent []string
+	s := school(t, pupil, func(body string, q map[string]any) (int, string) {
+		sent = append(sent, body)
+		if q["tools"] != nil {
+			return 400, "registry.ollama.ai/library/scripted:latest does not support tools"
+		}
+		return 0, ""
+	})
+	for _, off := range []bool{false, true} {
+		sent = nil
+		p := newPlace(t)
+		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
+		args := []string{"-u", s.URL + "/v1", "-m", "scripted", "what is the number?"}
+		want, status := "kept: from the next input on", 0
+		if off {
+			args = append(args, "--no-probe")
+			want, status = `"quirks": {"tools": "text"}`, 1
+		}
+		r := p.run(args...)
+		if r.status != 1 || strings.Count(r.err, want) != 1 || len(sent) != 1 {
+			t.Errorf("%+v", r)
+		}
+		if r = p.run(args...); r.status != status || !off && r.out != "7391\n" {
+			t.Errorf("%+v", r)
+		}
 	}
 }

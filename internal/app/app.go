@@ -66,6 +66,8 @@ type App struct {
 	learner *learner
 	keeper  *checkpoint.Keeper // nil: this system keeps no states of files
 
+	looked sync.Once // whether the model takes pictures was looked for
+
 	mu    sync.Mutex
 	tools map[string]*tool.Set // by task: tools remember what the model has read
 	shell []*shell.Session     // theirs
@@ -265,6 +267,9 @@ func (a *App) kit(_ context.Context, task string) (*session.Kit, error) {
 	}
 	if server != "" && kit.Info.Local {
 		kit.Model = curious{kit.Model, a.learner, func(ctx context.Context) { a.lookAt(ctx, server) }}
+	}
+	if c.Probe != config.Off {
+		kit.Model = careful{kit.Model, a, &a.looked}
 	}
 	if a.keeper != nil {
 		kit.Checkpoints = a.keeper

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -24,8 +25,9 @@ type probed struct {
 	By       string          `json:"by"` // see below
 	Quirks   json.RawMessage `json:"quirks,omitempty"`
 	Images   *bool           `json:"images,omitempty"`
-	// Tools: that tools are taken, or not, was measured.
-	Tools bool `json:"tools,omitempty"`
+	// Tools and Looked: whether tools and pictures are taken was measured, with whatever result.
+	Tools  bool `json:"tools,omitempty"`
+	Looked bool `json:"looked,omitempty"`
 }
 
 // What measured it.
@@ -80,10 +82,21 @@ func (p probed) write(state string) error {
 	return writeState(p.file(state), text)
 }
 
-// learn puts in what a probe found.
+// learn puts in what a probe found, beside what is there.
 func (p *probed) learn(r *provider.Probed) error {
-	if len(r.Quirks) > 0 {
-		text, err := json.Marshal(r.Quirks)
+	all := map[string]any{}
+	if len(p.Quirks) > 0 {
+		if err := json.Unmarshal(p.Quirks, &all); err != nil {
+			return err
+		}
+	}
+	if r.Result("tools") == provider.Supported && all["tools"] == provider.InText {
+		delete(all, "tools") // it was otherwise before
+	}
+	maps.Copy(all, r.Quirks)
+	p.Quirks = nil
+	if len(all) > 0 {
+		text, err := json.Marshal(all)
 		if err != nil {
 			return err
 		}
@@ -92,7 +105,8 @@ func (p *probed) learn(r *provider.Probed) error {
 	if r.Images != nil {
 		p.Images = r.Images
 	}
-	p.Tools = p.Tools || r.Result("tools") == provider.Supported || r.Result("tools") == provider.Not
+	p.Tools = p.Tools || r.Result("tools") != ""
+	p.Looked = p.Looked || r.Result("images") != ""
 	return nil
 }
 

@@ -33,7 +33,7 @@ type flags struct {
 	version bool
 }
 
-// noneValue is the switch by which a setting that is a list of names has none.
+// noneValue is the switch by which a setting that is a list of names has none, or one of several is off.
 type noneValue struct{ settingValue }
 
 // Type, IsBoolFlag and Set are those of a switch.
@@ -43,8 +43,14 @@ func (noneValue) IsBoolFlag() bool { return true }
 // Set implements pflag.Value.
 func (v noneValue) Set(s string) error {
 	b, err := strconv.ParseBool(s)
-	if err == nil {
-		v.into[v.key.Name] = []string{strconv.FormatBool(!b)}
+	switch {
+	case err != nil:
+	case b:
+		v.into[v.key.Name] = []string{v.key.OffValue()}
+	case v.key.Kind == config.Names:
+		v.into[v.key.Name] = []string{"true"}
+	default:
+		v.into[v.key.Name] = []string{v.key.Default}
 	}
 	return err
 }

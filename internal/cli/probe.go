@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"overt/internal/app"
+	"overt/internal/config"
 	"overt/internal/i18n"
 	"overt/internal/provider"
 )
@@ -87,6 +88,41 @@ func (p *program) probe(ctx context.Context, asJSON bool) error {
 	if !asJSON {
 		p.writeProbed(r)
 	}
+	return nil
+}
+
+// probeFirst has what is wanted measured before the first request of a task, and says what came out in one line.
+func (p *program) probeFirst(ctx context.Context, a *app.App, conf *config.Config, pictures bool) error {
+	if conf.Probe == config.Off || conf.Probe != config.ProbeAlways && !pictures {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stopped := stopOn(ctx, p.Interrupts(ctx), cancel)
+	r, err := a.ProbeFirst(ctx, pictures)
+	cancel()
+	switch {
+	case <-stopped:
+		return exit(statusInterrupted)
+	case err != nil || r == nil:
+		return err
+	}
+	text := p.say.Say("probe.first.failed", r.Err)
+	if r.Err == "" {
+		var parts []string
+		if r.Tools != "" {
+			parts = append(parts, p.say.Say("probe.first.tools."+r.Tools))
+		}
+		if r.Images != "" {
+			parts = append(parts, p.say.Say("probe.first.pictures."+r.Images))
+		}
+		text = strings.Join(parts, "; ")
+	}
+	line := "overt: " + visible(oneLine(p.say.Say("probe.first", r.Model, text)))
+	if p.takesColour(p.ErrTTY) {
+		line = "\x1b[2m" + line + "\x1b[0m"
+	}
+	fmt.Fprintln(p.Err, line)
 	return nil
 }
 

@@ -81,6 +81,9 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	if in.Task, in.Fork, err = p.chosen(cmd.Context(), a); err != nil {
 		return err
 	}
+	if err = p.probeFirst(cmd.Context(), a, conf, len(p.flags.images) > 0); err != nil {
+		return err
+	}
 	if in.Images, err = a.Pictures(cmd.Context(), in, p.Dir, p.flags.images); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"overt/internal/config"
 	"overt/internal/event"
 	"overt/internal/i18n"
 	"overt/internal/policy"
@@ -192,6 +193,9 @@ func (v *textView) failed(d event.RunFailed, task string) {
 		for _, s := range c.Withheld {
 			fmt.Fprintf(v.p.Err, "  %s\n", visible(v.p.say.Say("config.withheld", s.Source)))
 		}
+	}
+	if d.Class == "tools" && v.p.conf.Probe != config.Off { // it was kept, see app
+		d.Class = "tools.kept"
 	}
 	for _, hint := range []string{"run.hint." + strings.TrimPrefix(d.Code, "limit."), "run.hint." + d.Class} {
 		if v.p.say.Has(hint) {

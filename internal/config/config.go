@@ -89,6 +89,7 @@ type Config struct {
 	Thinking       string // On, Off; "": left to the server
 	Effort         string // one of Efforts; "": left to the server
 	Stream         bool
+	Probe          string   // Auto, ProbeAlways or Off
 	Tools          []string // sets, in the order of ToolSets
 	Permission     Setting
 	Allow, Deny    []Setting // one rule each
@@ -267,7 +268,7 @@ func (r *resolver) layers(k Key) []Setting {
 		} else if len(v) > 0 {
 			s.Value = v[len(v)-1]
 		}
-		if off := k.OffFlag(); off != "" && s.Value == "false" {
+		if off := k.OffFlag(); off != "" && s.Value == k.OffValue() {
 			s.Source.Name = off
 		}
 		out = append(out, s)
@@ -338,6 +339,7 @@ func (r *resolver) typed() {
 	if c.Effort == Auto {
 		c.Effort = ""
 	}
+	c.Probe = r.values[Probe].Value
 	c.IdleTimeout, c.Proxy, c.CAFile, c.HTTP1 = span(IdleTimeout), r.values[Proxy], r.values[CAFile], truth(HTTP1)
 	if s := r.values[Temperature].Value; s != "" {
 		if t, err := strconv.ParseFloat(s, 64); err == nil {

@@ -18,6 +18,7 @@ const (
 	Thinking       = "thinking"
 	Effort         = "effort"
 	Stream         = "stream"
+	Probe          = "probe"
 	Tools          = "tools"
 	Permission     = "permission"
 	Allow          = "allow"
@@ -73,7 +74,7 @@ type Key struct {
 	Max      float64
 	Secret   bool
 	FileOnly bool   // neither flag nor variable
-	Off      string // what the flag of a switch does that is on without it; of Names, what the flag for none does
+	Off      string // what the flag of a switch does that is on without it; of Names, what the flag for none does; of a Choice that has Off, what the flag for that does
 	Doc      string // one sentence for help, schema and reference
 }
 
@@ -94,12 +95,24 @@ func (k Key) Flag() string {
 // switches tells whether the key's values are those of a switch and something beside.
 func (k Key) switches() bool { return k.Kind == Choice && slices.Contains(k.Choices, On) }
 
-// OffFlag is the name of a second flag, a switch, by which names are none; "" if there is none.
+// OffFlag is the name of a second flag, a switch, by which names are none, or a choice is Off; "" if there is none.
 func (k Key) OffFlag() string {
-	if k.Kind != Names || k.Off == "" {
+	if k.OffValue() == "" {
 		return ""
 	}
 	return "no-" + k.Flag()
+}
+
+// OffValue is the value that the second flag stands for.
+func (k Key) OffValue() string {
+	switch {
+	case k.Off == "":
+	case k.Kind == Names:
+		return "false"
+	case k.Kind == Choice:
+		return Off
+	}
+	return ""
 }
 
 // Variable is the environment variable that sets the key, "" if there is none.
@@ -124,6 +137,7 @@ func Keys() []Key {
 		{Name: Thinking, Kind: Choice, Arg: "MODE", Default: Auto, Choices: []string{Auto, On, Off}, Doc: "whether the model thinks before it answers; auto leaves it to the server"},
 		{Name: Effort, Kind: Choice, Arg: "LEVEL", Default: Auto, Choices: append([]string{Auto}, Efforts()...), Doc: "how much it thinks, as near as the server has it; auto leaves it to the server"},
 		{Name: Stream, Kind: Bool, Default: "true", Off: "ask for whole answers instead of streams", Doc: "whether answers are asked for as streams"},
+		{Name: Probe, Kind: Choice, Arg: "WHEN", Default: Auto, Choices: []string{Auto, ProbeAlways, Off}, Off: "send no request of a probe before one of the task", Doc: "whether it is measured what model and server take: auto does so for pictures that nobody knows of, always before the first request"},
 		{Name: Tools, Kind: Names, Arg: "SETS", Default: SetCore, Choices: ToolSets(), Off: "give the model no tools", Doc: "the sets of tools that the model gets"},
 		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
 		{Name: Allow, Kind: List, Arg: "RULE", Doc: "allow what a rule matches, as run_command(go test:*)"},
@@ -164,6 +178,9 @@ const (
 	On   = "on"
 	Off  = "off"
 )
+
+// ProbeAlways is a value of Probe, beside Auto and Off.
+const ProbeAlways = "always"
 
 // Efforts lists the levels of thinking.
 func Efforts() []string { return []string{"minimal", "low", "medium", "high", "xhigh", "max", "ultra"} }

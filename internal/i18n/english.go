@@ -199,6 +199,7 @@ func english() map[string]string {
 		"run.hint.look":        "%s looks at each link from the settings to the model server",
 		"run.hint.redirect":    "pass the address that it points to with --base-url",
 		"run.hint.tools":       "let it call tools in text: set \"quirks\": {\"tools\": \"text\"} in the entry of the provider, see overt config path",
+		"run.hint.tools.kept":  "kept: from the next input on, tools are described to it and called in text; `overt probe` measures it anew, --no-tools gives it none",
 		"run.hint.overflow":    "start anew with a smaller task; compaction is not built yet",
 
 		// tools

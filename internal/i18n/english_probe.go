@@ -12,6 +12,15 @@ func englishProbe() map[string]string {
 		"probe.overruled":     "your own settings say otherwise, and count: %s (providers.NAME.quirks)",
 		"probe.images.hidden": "pictures are not sent to it, and read_image is not offered",
 
+		"probe.first":                    "probe of %s: %s",
+		"probe.first.failed":             "not measured, and taken for supported: %s",
+		"probe.first.tools.supported":    "tools supported",
+		"probe.first.tools.not":          "tools not supported, so they are described and called in text",
+		"probe.first.tools.unknown":      "tools not measured, and taken for supported",
+		"probe.first.pictures.supported": "pictures supported",
+		"probe.first.pictures.not":       "pictures not supported, so none are sent and read_image is not offered",
+		"probe.first.pictures.unknown":   "pictures not measured, and taken for supported",
+
 		"probe.check.answer":         "answer",
 		"probe.check.system":         "system text",
 		"probe.check.limit_field":    "limit of an answer",
