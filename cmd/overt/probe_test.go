@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"overt/internal/scripted"
@@ -61,6 +63,27 @@ func school(t *testing.T, next func(scripted.Request) scripted.Reply, refuse fun
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.ServeHTTP(w, r)
 	})
+}
+
+// bodies are those of the requests that came.
+type bodies struct {
+	mu   sync.Mutex
+	list []string
+}
+
+func (b *bodies) add(body string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.list = append(b.list, body)
+}
+
+// take gives what came since it was asked last.
+func (b *bodies) take() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	out := b.list
+	b.list = nil
+	return out
 }
 
 // probedAs is what overt probe --json says.
@@ -369,9 +392,9 @@ func TestProbeThinking(t *testing.T) {
 		r.Reasoning = "Let me see."
 		return r
 	}
-	off := ""
+	var off atomic.Bool
 	s := scripted.New(scripted.Script{Next: func(q scripted.Request) scripted.Reply {
-		if off != "" {
+		if off.Load() {
 			return pupil(q)
 		}
 		return thinks(q)
@@ -389,12 +412,8 @@ func TestProbeThinking(t *testing.T) {
 				fmt.Fprint(w, `{"error":{"message":"The reasoning_content in the thinking mode must be passed back to the API.","type":"invalid_request_error"}}`)
 				return
 			}
-			off = ""
-			if kind, is := q["thinking"].(map[string]any); is {
-				if kind["type"] == "disabled" {
-					off = "yes"
-				}
-			}
+			kind, _ := q["thinking"].(map[string]any)
+			off.Store(kind["type"] == "disabled")
 			delete(q, "thinking") // other servers leave out of account what they don't know
 			delete(q, "chat_template_kwargs")
 			if body, err = json.Marshal(q); err != nil {
@@ -416,13 +435,12 @@ func TestProbeThinking(t *testing.T) {
 			t.Errorf("%s: %q", check, got.result(check))
 		}
 	}
-	off = ""
-	if r = p.run("-u", server.URL+"/v1", "-m", "scripted", "--thinking", "off", "what is the number?"); r.status != 0 || off != "yes" {
+	if r = p.run("-u", server.URL+"/v1", "-m", "scripted", "--thinking", "off", "what is the number?"); r.status != 0 || !off.Load() {
 		t.Errorf("%+v", r)
 	}
 	// The person's word counts more.
 	p.settings(`{"providers": {"here": {"base_url": "` + server.URL + `/v1", "model": "scripted", "quirks": {"thinking": "template"}}}}`)
-	if r = p.run("-m", "here/scripted", "--thinking", "off", "what is the number?"); r.status != 0 || off == "yes" {
+	if r = p.run("-m", "here/scripted", "--thinking", "off", "what is the number?"); r.status != 0 || off.Load() {
 		t.Errorf("%+v", r)
 	}
 	if r = p.run("probe", "-m", "here/scripted"); r.status != 0 || !strings.Contains(r.out, "off is taken, and the model thinks all the same") {
@@ -501,9 +519,9 @@ func TestProbeAlways(t *testing.T) {
 		"nothing":     {all, 500, "not measured, and taken for supported: HTTP 500: no", 1, 1, false, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var last string
+			var came bodies
 			s := school(t, pupil, func(body string, q map[string]any) (int, string) {
-				last = body
+				came.add(body)
 				if c.refuse != nil && c.refuse(body, q) {
 					return c.status, "no"
 				}
@@ -521,6 +539,8 @@ func TestProbeAlways(t *testing.T) {
 			if n := sentTo(s); n != c.first+1 {
 				t.Errorf("%d requests before that of the task, want %d", n-1, c.first)
 			}
+			all := came.take()
+			last := all[len(all)-1]
 			if strings.Contains(last, "read_image") == c.hidden {
 				t.Errorf("read_image: %v in %.600s", !c.hidden, last)
 			}
@@ -547,20 +567,20 @@ func TestProbeOff(t *testing.T) {
 	for name, args := range map[string][]string{
 		"off": {"--no-probe"}, "off by its name": {"--probe", "off"}, "auto": nil, "switched on again": {"--no-probe=false"},
 	} {
-		var sent []string
-		s := school(t, pupil, func(body string, _ map[string]any) (int, string) { sent = append(sent, body); return 0, "" })
+		var came bodies
+		s := school(t, pupil, func(body string, _ map[string]any) (int, string) { came.add(body); return 0, "" })
 		p := newPlace(t)
 		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
 		p.settings(`{"probe": "auto"}`)
 		p.run(append(args, "-u", s.URL+"/v1", "-m", "scripted", "what is the number?")...).want(t, 0)
+		sent := came.take()
 		if len(sent) != 1 || !strings.Contains(sent[0], "what is the number?") || len(p.probes()) != 0 {
 			t.Errorf("%s: %q", name, sent)
 		}
 		p.png("a.png")
-		sent = nil
 		p.run(append(args, "-u", s.URL+"/v1", "-m", "scripted", "--image", "a.png", "what is the number?")...).want(t, 0)
-		if want := map[bool]int{true: 1, false: 3}[strings.HasPrefix(name, "off")]; len(sent) != want {
-			t.Errorf("%s: %d requests, want %d", name, len(sent), want)
+		if want := map[bool]int{true: 1, false: 3}[strings.HasPrefix(name, "off")]; len(came.take()) != want {
+			t.Errorf("%s: other than %d requests", name, want)
 		}
 	}
 	if r := newPlace(t).run("--probe", "never", "x"); r.status != 2 || !strings.Contains(r.err, "auto, always") {
@@ -572,23 +592,26 @@ func TestProbeOff(t *testing.T) {
 //
 // covers L104
 func TestProbePictures(t *testing.T) {
-	var sent []string
-	refuse := ""
-	status, words := 400, "this model is missing data required for image input"
+	var came bodies
+	type refusal struct {
+		of, words string
+		status    int
+	}
+	var refused atomic.Pointer[refusal]
 	s := school(t, func(q scripted.Request) scripted.Reply {
 		if strings.Contains(q.Last().Content, "look at it") {
 			return scripted.Reply{Calls: []scripted.Call{{Name: "read_image", Args: `{"path":"a.png"}`}}}
 		}
 		return pupil(q)
 	}, func(body string, _ map[string]any) (int, string) {
-		sent = append(sent, body)
-		if refuse != "" && strings.Contains(body, refuse) {
-			return status, words
+		came.add(body)
+		if no := refused.Load(); no != nil && strings.Contains(body, no.of) {
+			return no.status, no.words
 		}
 		return 0, ""
 	})
 	start := func() (*place, []string) {
-		sent = nil
+		came.take()
 		p := newPlace(t)
 		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
 		p.png("a.png")
@@ -599,25 +622,26 @@ func TestProbePictures(t *testing.T) {
 	p, args := start()
 	r := p.run(append(args, "--image", "a.png", "what is the number?")...)
 	r.want(t, 0)
+	sent := came.take()
 	if !strings.Contains(r.err, "overt: probe of scripted: pictures supported\n") || len(sent) != 3 {
 		t.Errorf("%s, %d", r.err, len(sent))
 	}
 	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
-	if r.status != 0 || strings.Contains(r.err, "probe of") || len(sent) != 4 {
+	if sent = came.take(); r.status != 0 || strings.Contains(r.err, "probe of") || len(sent) != 1 {
 		t.Errorf("%s, %d", r.err, len(sent))
 	}
 
 	// They are not: the person's picture is not sent, and neither is one that the model reads.
-	refuse = "image_url"
+	refused.Store(&refusal{"image_url", "this model is missing data required for image input", 400})
 	p, args = start()
 	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
-	if r.status != 2 || !strings.Contains(r.err, "pictures not supported") || !strings.Contains(r.err, "--image: the model scripted takes no pictures (probe)") || len(sent) != 2 {
+	if sent = came.take(); r.status != 2 || !strings.Contains(r.err, "pictures not supported") || !strings.Contains(r.err, "--image: the model scripted takes no pictures (probe)") || len(sent) != 2 {
 		t.Errorf("%+v, %d", r, len(sent))
 	}
 	p, args = start()
 	r = p.run(append(args, "look at it")...)
 	r.want(t, 0)
-	for _, body := range sent {
+	for _, body := range came.take() {
 		if strings.Contains(body, "image_url") && !strings.Contains(body, "Which colour") {
 			t.Errorf("a picture was sent: %.300s", body)
 		}
@@ -625,18 +649,16 @@ func TestProbePictures(t *testing.T) {
 	if !strings.Contains(r.err, "a small picture was refused") {
 		t.Errorf("%s", r.err)
 	}
-	sent = nil
 	p.run(append(args, "what is the number?")...).want(t, 0)
-	if len(sent) != 1 || strings.Contains(sent[0], "read_image") {
+	if sent = came.take(); len(sent) != 1 || strings.Contains(sent[0], "read_image") {
 		t.Errorf("%.300q", sent)
 	}
 
 	// What can't be told is taken for supported.
-	status, words = 503, "try again later"
-	refuse = "Which colour"
+	refused.Store(&refusal{"Which colour", "try again later", 503})
 	p, args = start()
 	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
-	if r.status != 0 || !strings.Contains(r.err, "pictures not measured, and taken for supported") || !strings.Contains(sent[len(sent)-1], "image_url") {
+	if sent = came.take(); r.status != 0 || !strings.Contains(r.err, "pictures not measured, and taken for supported") || !strings.Contains(sent[len(sent)-1], "image_url") {
 		t.Errorf("%+v", r)
 	}
 
@@ -644,23 +666,23 @@ func TestProbePictures(t *testing.T) {
 	p, args = start()
 	p.settings(`{"providers": {"here": {"base_url": "` + s.URL + `/v1", "models": {"scripted": {"images": true}}}}}`)
 	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
-	if r.status != 0 || strings.Contains(r.err, "probe") || len(sent) != 1 {
+	if sent = came.take(); r.status != 0 || strings.Contains(r.err, "probe") || len(sent) != 1 {
 		t.Errorf("%+v, %d", r, len(sent))
 	}
 }
 
 // TestToolsRefusedOnce: a server that refuses tools teaches the program: the next run calls them in text.
 func TestToolsRefusedOnce(t *testing.T) {
-	var sent []string
+	var came bodies
 	s := school(t, pupil, func(body string, q map[string]any) (int, string) {
-		sent = append(sent, body)
+		came.add(body)
 		if q["tools"] != nil {
 			return 400, "registry.ollama.ai/library/scripted:latest does not support tools"
 		}
 		return 0, ""
 	})
 	for _, off := range []bool{false, true} {
-		sent = nil
+		came.take()
 		p := newPlace(t)
 		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
 		args := []string{"-u", s.URL + "/v1", "-m", "scripted", "what is the number?"}
@@ -670,7 +692,7 @@ func TestToolsRefusedOnce(t *testing.T) {
 			want, status = `"quirks": {"tools": "text"}`, 1
 		}
 		r := p.run(args...)
-		if r.status != 1 || strings.Count(r.err, want) != 1 || len(sent) != 1 {
+		if r.status != 1 || strings.Count(r.err, want) != 1 || len(came.take()) != 1 {
 			t.Errorf("%+v", r)
 		}
 		if r = p.run(args...); r.status != status || !off && r.out != "7391\n" {

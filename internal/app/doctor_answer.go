@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -28,6 +29,7 @@ func (j *journey) answer(ctx context.Context, s wire.Seen) {
 		j.f.ok("doctor.answer", s.Status, ms(s.HTTP.Took))
 		j.posts(ctx)
 		j.list(models)
+		j.window(ctx, s.Body)
 	case s.Status == http.StatusOK && page(s):
 		j.misplaced(ctx, "doctor.answer.page", s.Status)
 	case s.Status == http.StatusOK && !json.Valid(s.Body):
@@ -81,7 +83,7 @@ func (j *journey) moved(ctx context.Context, status int, location string) {
 	if err == nil {
 		u.User = nil
 		var to *url.URL
-		if to, err = u.Parse(location); err == nil && !endpointPath(to) {
+		if to, err = u.Parse(location); err == nil && !j.endpointPath(to) {
 			if s := j.prober.Look(ctx, http.MethodHead, u.String(), nil); s.Status != 0 && (s.Status < 300 || s.Status >= 400) {
 				j.f.warn("doctor.redirect.models", status, (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: to.Path}).String()).next("doctor.redirect.models.next")
 				return
@@ -91,10 +93,54 @@ func (j *journey) moved(ctx context.Context, status int, location string) {
 	j.redirect(status, location)
 }
 
+// littleWindow is what leaves hardly any room for an agent's work, in tokens.
+const littleWindow = 16_384
+
+// window says how much of a request a server of one's own reads, where it says so.
+func (j *journey) window(ctx context.Context, list []byte) {
+	name := j.c.Model.Value
+	if name == "" || !wire.Local(j.c.BaseURL.Value) || j.withheld {
+		return
+	}
+	server := serverKind(j.c, provider.ServerOf(list))
+	link, bad := transport(j.c)
+	if server == "" || bad != nil {
+		return
+	}
+	w := wire.New(wire.Options{UserAgent: "overt", Transport: link})
+	defer w.Close()
+	facts, err := provider.Loaded(ctx, w.HTTP(), server, j.c.Protocol.Value, j.c.BaseURL.Value, name, j.auth)
+	switch {
+	case errors.Is(err, provider.ErrNotLoaded):
+		j.f.ok("doctor.window.unloaded", name)
+	case err != nil || facts.Window == 0:
+		j.f.unknown("doctor.window.unknown", server)
+	case facts.Window < littleWindow && provider.Cuts(server):
+		j.f.warn("doctor.window.cuts", name, int(facts.Window)).next("doctor.window.next", server)
+	case facts.Window < littleWindow:
+		j.f.warn("doctor.window.little", name, int(facts.Window)).next("doctor.window.next", server)
+	default:
+		j.f.ok("doctor.window", name, int(facts.Window))
+	}
+}
+
+// ends are what the addresses of a list of models and of a task's requests end in.
+func (j *journey) ends() []string { return []string{"/models", j.post()} }
+
+// post is what the address of a task's requests ends in.
+func (j *journey) post() string {
+	u, err := url.Parse(j.chat)
+	models, bad := url.Parse(j.models)
+	if err != nil || bad != nil {
+		return "/chat/completions"
+	}
+	return strings.TrimPrefix(u.Path, strings.TrimSuffix(models.Path, "/models"))
+}
+
 // endpointPath tells whether an address is one that a task or a look at the models asks for.
-func endpointPath(u *url.URL) bool {
+func (j *journey) endpointPath(u *url.URL) bool {
 	path := strings.TrimRight(u.Path, "/")
-	return strings.HasSuffix(path, "/models") || strings.HasSuffix(path, "/chat/completions")
+	return slices.ContainsFunc(j.ends(), func(end string) bool { return strings.HasSuffix(path, end) })
 }
 
 // redirect says what to set where a server points elsewhere.
@@ -110,7 +156,7 @@ func (j *journey) redirect(status int, location string) {
 	to := &url.URL{Scheme: from.Scheme, Host: from.Host, Path: from.Path}
 	c := j.f.problem("doctor.redirect", status, to)
 	path := strings.TrimRight(to.Path, "/")
-	for _, end := range []string{"/models", "/chat/completions"} {
+	for _, end := range j.ends() {
 		if base, ok := strings.CutSuffix(path, end); ok {
 			c.next("doctor.answer.set", (&url.URL{Scheme: to.Scheme, Host: to.Host, Path: base}).String(), j.c.BaseURL.Source)
 			return
@@ -129,7 +175,7 @@ func (j *journey) posts(ctx context.Context) {
 	s := j.prober.Look(ctx, http.MethodHead, u.String(), nil)
 	// Elsewhere on the way to a page for people who have not signed in, say, it tells nothing of a request with a key.
 	to, err := u.Parse(s.Header.Get("Location"))
-	if s.Status >= 300 && s.Status < 400 && err == nil && strings.HasSuffix(strings.TrimRight(to.Path, "/"), "/chat/completions") {
+	if s.Status >= 300 && s.Status < 400 && err == nil && strings.HasSuffix(strings.TrimRight(to.Path, "/"), j.post()) {
 		j.redirect(s.Status, to.String())
 	}
 }

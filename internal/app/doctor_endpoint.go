@@ -2,7 +2,10 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -33,9 +36,37 @@ func (d *doctor) endpoint(ctx context.Context, f *findings) {
 	if c.Model.Value != "" {
 		f.ok("doctor.model.named", c.Model.Value, c.Model.Source)
 	}
+	d.measured(f)
 	fits := d.key(ctx, f)
 	f.section = "network"
 	d.network(ctx, f, fits)
+}
+
+// measured says what a probe has found of the model, and when.
+func (d *doctor) measured(f *findings) {
+	if d.c.Model.Value == "" {
+		return
+	}
+	p, ok := readProbed(d.o.Places.State, d.c, d.c.Model.Value)
+	if !ok {
+		return
+	}
+	var found []string
+	var quirks map[string]json.RawMessage
+	if len(p.Quirks) > 0 && json.Unmarshal(p.Quirks, &quirks) == nil {
+		for _, name := range slices.Sorted(maps.Keys(quirks)) {
+			found = append(found, name+" "+string(quirks[name]))
+		}
+	}
+	if p.Images != nil {
+		found = append(found, fmt.Sprint("images ", *p.Images))
+	}
+	on := p.At.Local().Format(time.DateOnly)
+	if len(found) == 0 {
+		f.ok("doctor.probe.same", on)
+	} else {
+		f.ok("doctor.probe", on, strings.Join(found, ", "))
+	}
 }
 
 // unsure tells whether a setting that does not hold may decide the endpoint. What there is instead is not the one that the

@@ -65,7 +65,7 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 	}
 	j.prober = wire.NewProber(link, "overt")
 	defer j.prober.Close()
-	seen := j.prober.Look(ctx, http.MethodGet, j.models, j.auth)
+	seen := j.prober.Look(ctx, http.MethodGet, provider.WholeList(d.c.Protocol.Value, j.models), j.auth)
 	if ctx.Err() != nil {
 		f.unknown("doctor.late")
 		return

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"overt/internal/config"
+	"overt/internal/llm"
+	"overt/internal/provider"
 )
 
 // endpointCodes are problems that are told with the endpoint.
@@ -80,6 +82,7 @@ func (d *doctor) effects(f *findings) {
 		f.warn("doctor.unused.all_proxy", name).next("doctor.unused.all_proxy.next", name)
 	}
 	temperature := d.source(config.Temperature)
+	d.thinks(f)
 	if c.Temperature != nil {
 		// Source: the vendors' documents as of autumn 2026. DeepSeek's models think unless told not to, and then leave it out
 		// of account in silence; the others answer 400.
@@ -96,6 +99,33 @@ func (d *doctor) effects(f *findings) {
 	}
 	if len(c.Allow) > 0 && (c.Permission.Value == "full" || len(c.Tools) == 0) {
 		f.warn("doctor.unused.allow", c.Allow[0].Source).next("doctor.unused.remove", c.Allow[0].Source)
+	}
+}
+
+// thinks says which of the parameters do not reach the model, or not as they were said. What is known of the server, and what was measured,
+// decides.
+func (d *doctor) thinks(f *findings) {
+	c := d.c
+	profile, bad := profileOf(c, d.o.Places.State, c.Model.Value)
+	if bad != nil || c.BaseURL.Value == "" {
+		return
+	}
+	q := llm.Params{Temperature: c.Temperature, Thinking: c.Thinking, Effort: c.Effort}
+	sent := provider.EffectOf(c.Protocol.Value, c.Model.Value, profile, q)
+	if c.Thinking != "" && !sent.Thinking {
+		s := d.source(config.Thinking)
+		f.warn("doctor.unused.thinking", s, c.Provider).next("doctor.unused.thinking.next", s)
+	}
+	switch s := d.source(config.Effort); {
+	case c.Effort == "":
+	case sent.Effort == "":
+		f.warn("doctor.unused.effort", s, c.Provider).next("doctor.unused.remove", s)
+	case sent.Effort != c.Effort:
+		f.ok("doctor.unused.effort.other", c.Effort, s, sent.Effort, c.Provider)
+	}
+	if c.Temperature != nil && !sent.Temperature {
+		s := d.source(config.Temperature)
+		f.warn("doctor.unused.temperature.thinking", s).next("doctor.unused.remove", s)
 	}
 }
 

@@ -30,16 +30,7 @@ func Models(ctx context.Context, c *http.Client, protocol, endpoint string, head
 	if err != nil {
 		return List{}, err
 	}
-	if protocol == Messages { // which gives 20 a page
-		u, err := url.Parse(address)
-		if err != nil {
-			return List{}, err
-		}
-		q := u.Query()
-		q.Set("limit", "1000")
-		u.RawQuery = q.Encode()
-		address = u.String()
-	}
+	address = WholeList(protocol, address)
 	ctx, cancel := context.WithTimeout(ctx, modelsTimeout)
 	defer cancel()
 	status, body, err := fetch(ctx, c, http.MethodGet, address, header, "")
@@ -51,6 +42,18 @@ func Models(ctx context.Context, c *http.Client, protocol, endpoint string, head
 		return List{}, fmt.Errorf("HTTP %d, no list of models", status)
 	}
 	return list, nil
+}
+
+// WholeList gives the address of a list of models with what it takes to get all of it: Messages gives 20 a page.
+func WholeList(protocol, address string) string {
+	u, err := url.Parse(address)
+	if protocol != Messages || err != nil {
+		return address
+	}
+	q := u.Query()
+	q.Set("limit", "1000")
+	u.RawQuery = q.Encode()
+	return u.String()
 }
 
 // fetch makes one request and gives the answer, of which no more than maxList bytes. It follows no redirect: what goes with the
@@ -101,6 +104,12 @@ func Addresses(protocol, endpoint string) (post, models string, err error) {
 func ReadModels(text []byte) ([]string, bool) {
 	list, ok := readList(text)
 	return list.IDs(), ok
+}
+
+// ServerOf gives the kind of server that has sent a list of models, "" where the text does not tell.
+func ServerOf(text []byte) string {
+	list, _ := readList(text)
+	return list.Server
 }
 
 // IDs gives the ids of the models.
