@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -698,5 +699,65 @@ func TestToolsRefusedOnce(t *testing.T) {
 		if r = p.run(args...); r.status != status || !off && r.out != "7391\n" {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestProbeForms: calls in odd shapes are calls all the same, and it is said in which shape they came.
+func TestProbeForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		next   func(scripted.Request) scripted.Reply
+		change func(string) string
+		check  string
+		result string
+		text   string
+		quirks string
+	}{
+		"every call has the index 0": {pupil, func(s string) string {
+			return strings.ReplaceAll(s, `"tool_calls":[{"index":1,`, `"tool_calls":[{"index":0,`)
+		},
+			"parallel_calls", "supported", "without an index each", `{}`},
+		"calls in the text": {func(q scripted.Request) scripted.Reply {
+			if text := q.Last().Content; strings.Contains(text, "lookup_number") && !strings.Contains(text, "4086") {
+				return scripted.Reply{Text: "<tool_call>\n{\"name\": \"lookup_number\", \"arguments\": {\"name\": \"alpha\"}}\n</tool_call>"}
+			}
+			return pupil(q)
+		}, nil, "tools", "supported", "in the text of the answer", `{"text_calls":["auto"]}`},
+		"no usage": {pupil, func(s string) string { return strings.ReplaceAll(s, `"usage":{`, `"used":{`) }, "stream_usage", "not", "counts no tokens", `{}`},
+		"no limit is obeyed": {func(q scripted.Request) scripted.Reply {
+			if strings.Contains(q.Last().Content, "Count from") {
+				return scripted.Reply{Text: "1\n2\n3", Usage: &scripted.Usage{Prompt: 40, Completion: 600}}
+			}
+			return pupil(q)
+		}, nil, "length", "not", "the limit was 16 tokens, and the answer has 600", `{}`},
+		"an odd end": {func(q scripted.Request) scripted.Reply {
+			r := pupil(q)
+			if r.Finish == "" && len(r.Calls) == 0 {
+				r.Finish = "enough_said"
+			}
+			return r
+		}, nil, "stop_reasons", "not", "enough_said", `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := scripted.New(scripted.Script{Next: c.next})
+			server := openShop(t, nil, func(w http.ResponseWriter, r *http.Request) {
+				if c.change == nil {
+					s.ServeHTTP(w, r)
+					return
+				}
+				seen := httptest.NewRecorder()
+				s.ServeHTTP(seen, r)
+				w.Header().Set("Content-Type", seen.Header().Get("Content-Type"))
+				w.WriteHeader(seen.Code)
+				io.WriteString(w, c.change(seen.Body.String()))
+			})
+			p := newPlace(t)
+			p.settings(`{"providers": {"here": {"base_url": "` + server.URL + `/v1", "quirks": {"text_calls": []}}}}`)
+			got, r := p.probe("-m", "here/scripted")
+			r.want(t, 0)
+			quirks, err := json.Marshal(got.Quirks)
+			if err != nil || got.result(c.check) != c.result || string(quirks) != c.quirks || !strings.Contains(r.out, c.text) {
+				t.Errorf("%s %s %v\n%s", got.result(c.check), quirks, err, r.out)
+			}
+		})
 	}
 }
