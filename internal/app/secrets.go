@@ -53,10 +53,7 @@ func secrets(c *config.Config, env []string) (out []secret) {
 		for _, e := range c.Providers {
 			all = append(all, e.APIKey, e.BaseURL)
 			for _, h := range e.Headers {
-				out = append(out, secret{"header", h.Value})
-				if _, token, ok := strings.Cut(h.Value, " "); ok { // as behind "Bearer"
-					out = append(out, secret{"header", token})
-				}
+				out = append(out, inHeader(h)...)
 			}
 		}
 		for _, s := range all {
@@ -82,6 +79,23 @@ func secrets(c *config.Config, env []string) (out []secret) {
 	}
 	return out
 }
+
+// inHeader is what is secret in a field of the header: all of it, unless it is short and its name does not say that it is. A team
+// or a title is a word that stands in innocent text.
+func inHeader(h config.Setting) (out []secret) {
+	name := strings.ReplaceAll(h.Key[strings.LastIndexByte(h.Key, '.')+1:], "-", "_")
+	if len(h.Value) < longValue && !secretName(name) && !slices.Contains([]string{"Authorization", "Proxy_Authorization", "Cookie"}, name) {
+		return nil
+	}
+	out = []secret{{"header", h.Value}}
+	if _, token, ok := strings.Cut(h.Value, " "); ok { // as behind "Bearer"
+		out = append(out, secret{"header", token})
+	}
+	return out
+}
+
+// longValue is the length, in bytes, from which a value is hardly a word.
+const longValue = 12
 
 // inURL is what is secret in an address: some services take the key as a user name.
 func inURL(raw string) (out []secret) {

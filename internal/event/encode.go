@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // LongText is the length in bytes from which a text of a payload is stored as a blob of its own.
@@ -18,7 +19,12 @@ type ref struct {
 // Encode gives the stored form of p: compact JSON in which mask has been applied to every text and every key, and each text from
 // [LongText] bytes on is replaced by the number that keep gave for it. Nil functions: nothing is masked, nothing is
 // taken out. Numbers and key order stay as they were.
+//
+// What a server has sealed together with a text is left out where masking changes either: it would be refused as forged.
 func Encode(p Payload, mask func(string) string, keep func(text []byte) (int64, error)) ([]byte, error) {
+	if m, ok := p.(MessageAdded); ok && mask != nil {
+		p = m.unsealed(mask)
+	}
 	data, err := marshal(p)
 	if err != nil || mask == nil && keep == nil {
 		return data, err
@@ -33,6 +39,22 @@ func Encode(p Payload, mask func(string) string, keep func(text []byte) (int64, 
 		id, err := keep([]byte(s))
 		return ref{id}, err
 	})
+}
+
+// unsealed is the message without what is sealed and would not come back as it was.
+func (m MessageAdded) unsealed(mask func(string) string) MessageAdded {
+	blocks := m.Blocks
+	for i, b := range m.Blocks {
+		if len(b.Opaque) == 0 || mask(b.Text) == b.Text && mask(string(b.Opaque)) == string(b.Opaque) {
+			continue
+		}
+		if &blocks[0] == &m.Blocks[0] {
+			blocks = slices.Clone(m.Blocks)
+		}
+		blocks[i].Opaque = nil
+	}
+	m.Blocks = blocks
+	return m
 }
 
 // Decode reads a stored payload of version v. load gives a text that was kept elsewhere; nil: there are none.

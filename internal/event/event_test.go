@@ -172,6 +172,28 @@ func TestTextsApart(t *testing.T) {
 	}
 }
 
+// TestSealBroken: what is sealed is kept where nothing was masked, and left out where it would no longer fit.
+func TestSealBroken(t *testing.T) {
+	mask := func(s string) string { return strings.ReplaceAll(s, "hunter2", "[masked:pw]") }
+	p := event.MessageAdded{Role: "assistant", Blocks: []event.Block{
+		{Type: "reasoning", Text: "say hunter2", Carrier: "thinking", Opaque: json.RawMessage(`"sig"`)},
+		{Type: "reasoning", Text: "fine", Carrier: "thinking", Opaque: json.RawMessage(`"sig"`)},
+		{Type: "reasoning", Carrier: "item", Opaque: json.RawMessage(`{"summary":"hunter2"}`)},
+	}}
+	data, err := event.Encode(p, mask, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := event.Decode(event.KindMessageAdded, 1, data, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := got.(event.MessageAdded).Blocks
+	if b[0].Text != "say [masked:pw]" || b[0].Opaque != nil || string(b[1].Opaque) != `"sig"` || b[2].Opaque != nil || p.Blocks[0].Opaque == nil {
+		t.Errorf("%s", data)
+	}
+}
+
 func TestEncodeRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var kept [][]byte
