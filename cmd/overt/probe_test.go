@@ -702,6 +702,43 @@ func TestToolsRefusedOnce(t *testing.T) {
 	}
 }
 
+// TestStreamUsageRefusedOnce: a server that refuses to be asked for the usage of a stream gets the request without, and is not asked again;
+// a probe of pictures comes through, too. What else it refuses by name is told with the way to measure it.
+func TestStreamUsageRefusedOnce(t *testing.T) {
+	var came bodies
+	s := school(t, pupil, func(body string, q map[string]any) (int, string) {
+		came.add(body)
+		switch {
+		case q["stream_options"] != nil:
+			return 400, "Unrecognized request argument supplied: stream_options"
+		case q["reasoning_effort"] != nil:
+			return 400, "Unrecognized request argument supplied: reasoning_effort"
+		}
+		return 0, ""
+	})
+	for _, c := range []struct {
+		args []string
+		sent []int // by the first run and the second
+	}{{nil, []int{2, 1}}, {[]string{"--no-probe"}, []int{2, 2}}, {[]string{"--image", "a.png"}, []int{4, 1}}} {
+		p := newPlace(t)
+		p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
+		p.png("a.png")
+		args := append([]string{"-u", s.URL + "/v1", "-m", "scripted", "what is the number?"}, c.args...)
+		for _, sent := range c.sent {
+			r := p.run(args...)
+			r.want(t, 0)
+			if n := len(came.take()); n != sent || strings.Contains(r.err, "not measured") {
+				t.Errorf("%q: %d requests; %s", c.args, n, r.err)
+			}
+		}
+		r := p.run(append(args, "--effort", "low")...)
+		if r.status != 1 || !strings.Contains(r.err, "`overt probe` measures what this server takes") {
+			t.Errorf("%+v", r)
+		}
+		came.take()
+	}
+}
+
 // TestProbeForms: calls in odd shapes are calls all the same, and it is said in which shape they came.
 func TestProbeForms(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -11,6 +11,8 @@ import (
 type mends struct {
 	unsealed int // messages from the first on that are sent without what was sealed
 	most     int // limit of an answer; 0: the one of the settings
+	// uncounted: streams are not asked for their usage.
+	uncounted bool
 }
 
 // apply gives the request with the changes.
@@ -21,6 +23,11 @@ func (m *mends) apply(r *llm.Request) *llm.Request {
 	if m.most > 0 && (r.Params.MaxTokens == 0 || r.Params.MaxTokens > m.most) {
 		changed := *r
 		changed.Params.MaxTokens = m.most
+		r = &changed
+	}
+	if m.uncounted {
+		changed := *r
+		changed.Uncounted = true
 		r = &changed
 	}
 	return r
@@ -44,6 +51,10 @@ func (m *mends) learn(e *llm.Error, r *llm.Request, tried []llm.Mend) bool {
 		}
 		m.most = e.MaxTokens
 		return true
+	case llm.Uncount:
+		before := m.uncounted
+		m.uncounted = true
+		return !before
 	}
 	return false
 }

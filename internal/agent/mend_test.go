@@ -15,6 +15,7 @@ func TestMends(t *testing.T) {
 	shorten := &llm.Error{Class: llm.Invalid, HTTP: 400, Mend: llm.Shorten, MaxTokens: 8192}
 	unseal := &llm.Error{Class: llm.Invalid, HTTP: 400, Mend: llm.Unseal}
 	resend := &llm.Error{Class: llm.Invalid, HTTP: 400, Mend: llm.Resend}
+	uncount := &llm.Error{Class: llm.Invalid, HTTP: 400, Mend: llm.Uncount}
 	busy := &llm.Error{Class: llm.Overload, HTTP: 503}
 	thinks := calls(llm.ToolCalls, call("a", "look", `{"path":"x"}`))
 	thinks.blocks = append([]llm.Block{{Type: llm.Reasoning, Text: "hm", Opaque: []byte(`"seal"`), Origin: "o"}}, thinks.blocks...)
@@ -27,6 +28,10 @@ func TestMends(t *testing.T) {
 		"shorter, then all along": {[]reply{{err: shorten}, thinks, says("ok")}, 3, true, func(q []*llm.Request) bool {
 			return q[0].Params.MaxTokens == 0 && q[1].Params.MaxTokens == 8192 && q[2].Params.MaxTokens == 8192
 		}},
+		"uncounted, then all along": {[]reply{{err: uncount}, thinks, says("ok")}, 3, true, func(q []*llm.Request) bool {
+			return !q[0].Uncounted && q[1].Uncounted && q[2].Uncounted
+		}},
+		"uncounted in vain":    {[]reply{{err: uncount}, {err: uncount}}, 2, false, nil},
 		"shorter did not help": {[]reply{{err: shorten}, {err: shorten}}, 2, false, nil},
 		"resent once":          {[]reply{{err: resend}, says("ok")}, 2, true, nil},
 		"resent in vain":       {[]reply{{err: resend}, {err: resend}}, 2, false, nil},

@@ -103,7 +103,8 @@ func (a *App) remembered(by string) probed {
 	return p
 }
 
-// careful is a model of which it is found out whether it takes pictures before the first one is sent, and whose server's refusal of tools is kept.
+// careful is a model of which it is found out whether it takes pictures before the first one is sent, and whose server's refusals are kept, as far as they
+// say what to do otherwise.
 type careful struct {
 	llm.Model
 	a *App
@@ -124,15 +125,19 @@ func (m careful) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta
 	}
 	out, err := m.Model.Stream(ctx, r, show)
 	if e, ok := errors.AsType[*llm.Error](err); ok && e.Class == llm.NoTools && len(r.Tools) > 0 {
-		m.a.learnNoTools()
+		m.a.learnRefusal("tools", provider.InText)
+	}
+	if err == nil && r.Uncounted {
+		m.a.learnRefusal("no_stream_usage", true)
 	}
 	return out, err
 }
 
-// learnNoTools keeps that the server refuses tools: from the next run on they are called in text. It is no harm if it can't be kept.
-func (a *App) learnNoTools() {
+// learnRefusal keeps what a refusal of the server has shown: that tools are to be called in text, or that a stream can't be asked for its
+// usage. It counts from the next run on. It is no harm if it can't be kept.
+func (a *App) learnRefusal(quirk string, value any) {
 	p := a.remembered(byServer)
-	r := &provider.Probed{Quirks: map[string]any{"tools": provider.InText}}
+	r := &provider.Probed{Quirks: map[string]any{quirk: value}}
 	if p.learn(r) == nil {
 		_ = p.write(a.o.State)
 	}

@@ -15,6 +15,7 @@ import (
 	"overt/internal/event"
 	"overt/internal/i18n"
 	"overt/internal/policy"
+	"overt/internal/provider"
 	"overt/internal/tool"
 	"overt/internal/trace"
 )
@@ -201,6 +202,9 @@ func (v *textView) failed(d event.RunFailed, task string) {
 		if v.p.say.Has(hint) {
 			fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say(hint))
 		}
+	}
+	if d.HTTP >= 400 && d.HTTP < 500 && d.Class == "invalid" && provider.Measurable(d.Detail) {
+		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("run.hint.measure"))
 	}
 	if d.Class == "network" || d.Class == "redirect" || strings.HasPrefix(d.Class, "auth") || d.HTTP == http.StatusNotFound {
 		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("run.hint.look", "overt doctor"))

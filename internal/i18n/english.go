@@ -197,6 +197,8 @@ func english() map[string]string {
 		"run.hint.auth":        "the key was refused: check --api-key, OVERT_API_KEY or the provider's own variable",
 		"run.hint.auth.none":   "no key was sent: set OVERT_API_KEY, or api_key beside base_url in the settings",
 		"run.hint.look":        "%s looks at each link from the settings to the model server",
+		"run.hint.measure":     "`overt probe` measures what this server takes, and tasks obey that from then on",
+		"run.hint.protocol":    "or the server speaks another protocol: --protocol %s",
 		"run.hint.redirect":    "pass the address that it points to with --base-url",
 		"run.hint.tools":       "let it call tools in text: set \"quirks\": {\"tools\": \"text\"} in the entry of the provider, see overt config path",
 		"run.hint.tools.kept":  "kept: from the next input on, tools are described to it and called in text; `overt probe` measures it anew, --no-tools gives it none",

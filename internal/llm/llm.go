@@ -113,6 +113,8 @@ type Request struct {
 	Tools    []ToolSpec
 	Messages []Message
 	Params   Params
+	// Uncounted: a stream is not asked for its usage, since the server refuses to be.
+	Uncounted bool
 }
 
 // Finish is the meaning of a stop reason.

@@ -10,6 +10,7 @@ const (
 	Resend  Mend = "resend"  // not at all: what the model itself wrote was at fault
 	Unseal  Mend = "unseal"  // without what earlier answers have sealed: see [Request.Unsealed]
 	Shorten Mend = "shorten" // with Error.MaxTokens as the limit of the answer
+	Uncount Mend = "uncount" // without asking a stream for its usage
 )
 
 // Unsealed gives a request whose first n messages hold no reasoning and nothing that only its origin can read: servers refuse

@@ -14,7 +14,7 @@ func (c *chat) head(r *llm.Request) ([]byte, error) {
 	b := appendString([]byte(`{"model":`), c.model)
 	if c.stream {
 		b = append(b, `,"stream":true`...)
-		if !c.p.NoStreamUsage {
+		if !c.p.NoStreamUsage && !r.Uncounted {
 			b = append(b, `,"stream_options":{"include_usage":true}`...)
 		}
 	}

@@ -81,6 +81,13 @@ func (f *fault) fields(v raw, depth int) {
 			f.setCode(m)
 		case "param":
 			f.param = m.text()
+		case "loc": // pydantic's: ["body", "NAME"], and the text beside it does not have the name
+			for e := range m.elements() {
+				f.param = orElse(e.text(), f.param)
+			}
+			if f.param != "" && f.message != "" && !strings.Contains(f.message, f.param) {
+				f.message += " (" + f.param + ")"
+			}
 		case "status_code":
 			f.setCode(m)
 			f.native = true

@@ -69,8 +69,24 @@ func mend(out *llm.Error, f fault) {
 			out.Mend, out.MaxTokens = llm.Shorten, most
 		} else if window > 0 { // the input alone is too much
 			out.Class, out.Window = llm.Overflow, window
+		} else if out.Class == llm.Invalid && (f.param == streamOptions || strings.Contains(s, streamOptions)) {
+			out.Mend = llm.Uncount
 		}
 	}
+}
+
+// streamOptions is the member that asks a stream of Chat Completions for its usage.
+const streamOptions = "stream_options"
+
+// Measurable tells whether an error of a server names a member of a request that it does not take, and that a probe could find out about.
+func Measurable(text string) bool {
+	text = strings.ToLower(text)
+	return hasAny(text, []string{
+		"unknown", "unrecognized", "unrecognised", "not recognized", "unsupported", "not support", "not permitted", "not allowed", "unexpected", "extra", "invalid", "unable to",
+	}) && hasAny(text, []string{
+		streamOptions, "max_tokens", completionTokens, "max_output_tokens", "reasoning_effort", "output_config", "thinking", "chat_template_kwargs",
+		"reasoning_content", "tool_calls", "tools", "tool_choice",
+	})
 }
 
 // toolWords are texts that say that tools, in the form of the protocol, are not taken at all.

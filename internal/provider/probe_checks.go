@@ -19,6 +19,10 @@ func (p *probing) answer() {
 		p.most = min(p.most, e.MaxTokens)
 		r, e = p.ask(p.p, p.plain, plainRequest())
 	}
+	if p.plain && e != nil && e.Mend == llm.Uncount {
+		p.quirk("no_stream_usage", true)
+		r, e = p.ask(p.p, p.plain, plainRequest())
+	}
 	first := e
 	if refused(e) && e.HTTP != http.StatusNotFound { // there is no such address, or no such model
 		fields := []string{"", completionTokens, None}

@@ -87,10 +87,14 @@ func hostedQuirks() []quirk {
 				t.Errorf("%v", h)
 			}
 		}},
-		{"Q-6.13-stream-options", func(t *testing.T) {
+		{"Q-6.13-stream-options", all(func(t *testing.T) {
 			body, _ := sentBy(t, provider.Options{Profile: provider.Profile{NoStreamUsage: true}, Stream: true}, say("x"))
 			checkParts(t, body, `!stream_options`, `!parallel_tool_calls`, `!developer`)
-		}},
+		},
+			mends(400, text("Unrecognized request argument supplied: stream_options"), llm.Invalid, llm.Uncount, 0),
+			mends(422, `{"detail":[{"type":"extra_forbidden","loc":["body","stream_options"],"msg":"Extra inputs are not permitted","input":{}}]}`, llm.Invalid, llm.Uncount, 0),
+			mends(503, text("stream_options: try again"), llm.Overload, "", 0),
+			refuses(422, `{"detail":[{"loc":["body","x_y"],"msg":"Extra inputs are not permitted"}]}`, llm.Invalid, "Extra inputs are not permitted (x_y)"))},
 		{"Q-6.13-errors", all(refuses(404, `{"error":{"code":"DeploymentNotFound","message":"The API deployment for this resource does not exist."}}`, llm.Invalid, "deployment"),
 			refuses(401, `{"error":{"code":"401","message":"Access denied due to invalid subscription key or wrong API endpoint"}}`, llm.Auth, "subscription key"))},
 
