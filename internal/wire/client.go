@@ -30,7 +30,8 @@ type Options struct {
 	Sink      Sink   // keeps every exchange of Do; nil: Do refuses, HTTP works
 	UserAgent string // "": that of net/http
 	// Idle bounds the silence before a body and between two bytes of it; any byte counts. Default: 5 minutes, 30 for
-	// [Local] hosts. What comes before the first byte of a Local host is not bounded.
+	// [Local] hosts. What comes before the first byte of a Local host is not bounded, unless its header has a status other
+	// than 2xx.
 	Idle         time.Duration
 	Timeout      time.Duration // bounds an exchange of Do as a whole; 0: nothing does
 	MaxBody      int64         // bytes of a body of status 2xx, decoded; default 64 MB
@@ -101,7 +102,7 @@ func (c *Client) roundTrip(r *http.Request) (*http.Response, error) {
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
 // Local tells whether a URL names this machine or a private network by its address or by a name that can't be public
-// (localhost, a name without a dot, *.local). There nobody's gateway cuts a silent stream, and a model may compute for
+// (localhost, a name without a dot, *.local). A number is no such name: many programs read 134744072 as 8.8.8.8. There nobody's gateway cuts a silent stream, and a model may compute for
 // minutes before its first byte.
 func Local(rawURL string) bool {
 	u, err := url.Parse(rawURL)
@@ -113,12 +114,21 @@ func Local(rawURL string) bool {
 		ip = ip.Unmap()
 		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast() || ip.IsUnspecified()
 	}
+	if hex, found := strings.CutPrefix(host, "0x"); strings.Trim(host, "0123456789") == "" || found && strings.Trim(hex, "0123456789abcdef") == "" {
+		return false
+	}
 	return host != "" && !strings.Contains(host, ".") || strings.HasSuffix(host, ".localhost") || strings.HasSuffix(host, ".local")
 }
 
 // HTTP gives a plain client with the same proxy and limits on time and size, and without capture.
-// It follows redirects as net/http does.
-func (c *Client) HTTP() *http.Client { return &http.Client{Transport: plain{c}} }
+// It follows no redirect, but gives it as the answer: what goes with a request, such as a key in a field that net/http does
+// not know, is for the address that was asked.
+func (c *Client) HTTP() *http.Client {
+	return &http.Client{
+		Transport:     plain{c},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
 
 // plain puts the limits of a Client around the bodies of a round trip.
 type plain struct{ c *Client }
@@ -136,6 +146,9 @@ func (p plain) RoundTrip(r *http.Request) (*http.Response, error) {
 		g.stop()
 		defer cancel(nil)
 		return nil, failure(ctx, err)
+	}
+	if !succeeded(resp.StatusCode) {
+		g.computed()
 	}
 	resp.Body = &limited{ctx: ctx, cancel: cancel, body: resp.Body, g: g, left: p.c.limit(resp.StatusCode)}
 	return resp, nil
@@ -173,11 +186,13 @@ func (l *limited) Close() error {
 }
 
 func (c *Client) limit(status int) int64 {
-	if status >= 200 && status < 300 {
+	if succeeded(status) {
 		return c.o.MaxBody
 	}
 	return c.o.MaxErrorBody
 }
+
+func succeeded(status int) bool { return status >= 200 && status < 300 }
 
 // guard makes the guard of one exchange, already running.
 func (c *Client) guard(start time.Time, rawURL string, cancel context.CancelCauseFunc) *guard {

@@ -74,6 +74,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*Response, error) {
 	}
 	resp.Status, resp.Header = h.StatusCode, h.Header
 	x.status, x.header, x.body, x.left = h.StatusCode, h.Header, h.Body, c.limit(h.StatusCode)
+	if !succeeded(h.StatusCode) {
+		x.g.computed()
+	}
 	if h.StatusCode >= 300 && h.StatusCode < 400 && h.Header.Get("Location") != "" {
 		return resp, x.refuse(req.URL)
 	}
@@ -310,7 +313,7 @@ func (x *exchange) drain() {
 	}
 }
 
-// refuse ends an exchange that was answered with a redirect.
+// refuse ends an exchange that was answered with a redirect. Whatever becomes of its page, it was one, unless the sink fails.
 func (x *exchange) refuse(from *url.URL) error {
 	message := "the server redirects to somewhere else"
 	if to, err := from.Parse(x.header.Get("Location")); err == nil {
@@ -321,14 +324,8 @@ func (x *exchange) refuse(from *url.URL) error {
 			message += ", a page to sign in at, perhaps, and no model server"
 		}
 	}
-	p := make([]byte, 4096)
-	for !x.ended {
-		if _, err := x.Read(p); err != nil {
-			break
-		}
-	}
-	if e, ok := errors.AsType[*Error](x.err); ok {
-		return e
+	if err := x.Close(); err != nil {
+		return err
 	}
 	return &Error{Kind: Redirect, Message: message}
 }

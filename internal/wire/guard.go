@@ -52,6 +52,20 @@ func (g *guard) leave(n int) time.Duration {
 	return at
 }
 
+// computed tells that a header has come for whose body no model computes, such as that of an error. A guard that still waited
+// for the first byte is armed then, with no more patience than for a host elsewhere. It must be called before the body is read.
+func (g *guard) computed() {
+	g.mu.Lock()
+	armed := g.timer != nil
+	if !armed {
+		g.idle = min(g.idle, defaultIdle)
+	}
+	g.mu.Unlock()
+	if !armed {
+		g.arm(g.idle)
+	}
+}
+
 func (g *guard) arm(d time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -322,6 +322,56 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
+// TestRedirectsWithoutAnEnd: whatever the page of a redirect is, nobody waits for it, and it stays a redirect.
+func TestRedirectsWithoutAnEnd(t *testing.T) {
+	for name, page := range map[string]func(http.ResponseWriter, *http.Request){
+		"open":   func(w http.ResponseWriter, r *http.Request) { flush(w, ""); <-r.Context().Done() },
+		"begun":  func(w http.ResponseWriter, r *http.Request) { flush(w, "x"); <-r.Context().Done() },
+		"large":  func(w http.ResponseWriter, _ *http.Request) { flush(w, strings.Repeat("x", 2000)) },
+		"broken": func(w http.ResponseWriter, _ *http.Request) { flush(w, "x"); panic(http.ErrAbortHandler) },
+	} {
+		c, k, r := serve(t, wire.Options{MaxErrorBody: 1000}, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", "/sign-in")
+			w.WriteHeader(http.StatusFound)
+			page(w, r)
+		})
+		resp, err := c.Do(t.Context(), r)
+		if kindOf(t, err) != wire.Redirect || resp.Status != http.StatusFound || len(k.received) != 1 || k.received[0].Err == nil {
+			t.Errorf("%s: %v, received %+v", name, err, k.received)
+		}
+		k.failed = errors.New("disk full")
+		if _, err := c.Do(t.Context(), r); kindOf(t, err) != wire.Record {
+			t.Errorf("%s, without a record: %v", name, err)
+		}
+	}
+}
+
+// TestErrorWithoutABody: a local server may compute for long before the first byte of an answer, but not before that of an error.
+func TestErrorWithoutABody(t *testing.T) {
+	for status, want := range map[int]wire.Kind{500: wire.Idle, 401: wire.Idle, 200: ""} {
+		release := make(chan struct{})
+		c, k, r := serve(t, wire.Options{Idle: 50 * time.Millisecond}, func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(status)
+			flush(w, "")
+			select {
+			case <-r.Context().Done():
+			case <-release:
+			}
+		})
+		resp, err := c.Do(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" {
+			time.AfterFunc(150*time.Millisecond, func() { close(release) })
+		}
+		_, err = io.ReadAll(resp.Body)
+		if want == "" && err != nil || want != "" && kindOf(t, err) != want || len(k.received) != 1 {
+			t.Errorf("%d: %v, received %+v", status, err, k.received)
+		}
+	}
+}
+
 func TestCancel(t *testing.T) {
 	started := make(chan struct{})
 	c, k, r := serve(t, wire.Options{}, func(w http.ResponseWriter, r *http.Request) { close(started); <-r.Context().Done() })
@@ -457,10 +507,14 @@ func TestUnknownAuthority(t *testing.T) {
 }
 
 func TestHTTP(t *testing.T) {
-	c, k, r := serve(t, wire.Options{MaxBody: 10, Idle: 50 * time.Millisecond, UserAgent: "ua/1"}, func(w http.ResponseWriter, r *http.Request) {
+	c, k, r := serve(t, wire.Options{MaxBody: 10, MaxErrorBody: 100, Idle: 50 * time.Millisecond, UserAgent: "ua/1"}, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/go":
 			http.Redirect(w, r, "/small", http.StatusFound)
+		case "/open":
+			w.WriteHeader(http.StatusInternalServerError)
+			flush(w, "")
+			<-r.Context().Done()
 		case "/small":
 			io.WriteString(w, r.UserAgent())
 		case "/large":
@@ -480,8 +534,14 @@ func TestHTTP(t *testing.T) {
 		b, err := io.ReadAll(resp.Body)
 		return string(b), err
 	}
-	if s, err := get("/go"); s != "ua/1" || err != nil {
+	if s, err := get("/small"); s != "ua/1" || err != nil {
 		t.Errorf("%q %v", s, err)
+	}
+	if s, err := get("/go"); !strings.Contains(s, "Found") || err != nil { // the page itself, and no other
+		t.Errorf("%q %v", s, err)
+	}
+	if _, err := get("/open"); kindOf(t, err) != wire.Idle {
+		t.Errorf("%v", err)
 	}
 	if _, err := get("/large"); kindOf(t, err) != wire.Limit {
 		t.Errorf("%v", err)
@@ -499,6 +559,8 @@ func TestLocal(t *testing.T) {
 		"http://localhost:8080/v1": true, "http://127.0.0.1": true, "http://[::1]:1": true, "http://10.1.2.3": true, "http://192.168.0.9:1234": true,
 		"http://172.20.0.1": true, "http://169.254.1.1": true, "http://ollama:11434": true, "http://box.local": true, "http://[fd00::1]": true, "http://0.0.0.0:1": true,
 		"https://api.deepseek.com": false, "http://8.8.8.8": false, "http://172.32.0.1": false, "http://localhost.example.com": false, "": false, "://": false,
+		"http://134744072": false, "http://134744072.:80/v1": false, "http://0x8080808": false, "http://0X8080808": false, "http://99999999999999999999999": false,
+		"http://2gpu": true, "http://0xbox": true,
 	} {
 		if got := wire.Local(u); got != want {
 			t.Errorf("%q: %v", u, got)
