@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"sync"
@@ -31,7 +30,6 @@ func LocalServers(ctx context.Context, env func(string) (string, bool)) []Found 
 	w := wire.New(wire.Options{UserAgent: "overt"})
 	defer w.Close()
 	client := w.HTTP()
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // it may lead elsewhere
 	list := config.LocalPresets(env)
 	found := make([]*Found, len(list))
 	var all sync.WaitGroup

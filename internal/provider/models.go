@@ -24,7 +24,7 @@ type List struct {
 }
 
 // Models asks an endpoint for its models (GET models below the base URL), in its order. header is what goes with the request,
-// see [Header]. Errors are one line; no list in an answer is one, and so is a redirect, which is never followed.
+// see [Header]; c must not follow redirects, as that of [wire.Client.HTTP]. Errors are one line; no list in an answer is one, and so is a redirect.
 func Models(ctx context.Context, c *http.Client, protocol, endpoint string, header http.Header) (List, error) {
 	_, address, err := Addresses(protocol, endpoint)
 	if err != nil {
@@ -56,7 +56,7 @@ func WholeList(protocol, address string) string {
 	return u.String()
 }
 
-// fetch makes one request and gives the answer, of which no more than maxList bytes. It follows no redirect: what goes with the
+// fetch makes one request and gives the answer; one of more than maxList bytes is an error, and so is a redirect: what goes with the
 // request is for this address.
 func fetch(ctx context.Context, c *http.Client, method, address string, header http.Header, body string) (int, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
@@ -69,9 +69,7 @@ func fetch(ctx context.Context, c *http.Client, method, address string, header h
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	once := *c
-	once.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	res, err := once.Do(req)
+	res, err := c.Do(req)
 	if u, ok := errors.AsType[*url.Error](err); ok {
 		return 0, nil, u.Err // its text holds the whole URL, with what may be secret in it
 	}
@@ -79,14 +77,17 @@ func fetch(ctx context.Context, c *http.Client, method, address string, header h
 		return 0, nil, err
 	}
 	defer res.Body.Close()
-	if to, err := res.Location(); err == nil && res.StatusCode < 400 {
+	if to, err := res.Location(); err == nil && res.StatusCode >= 300 && res.StatusCode < 400 {
 		target := to.Scheme + "://" + to.Host + strings.TrimRight(to.Path, "/")
 		if base, list := strings.CutSuffix(target, "/models"); list {
 			return 0, nil, fmt.Errorf("the server redirects to %s; set that as the base URL if you trust it", base)
 		}
 		return 0, nil, fmt.Errorf("the server redirects to %s, a page to sign in at, perhaps", target)
 	}
-	text, err := io.ReadAll(io.LimitReader(res.Body, maxList))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxList+1))
+	if len(text) > maxList {
+		return 0, nil, fmt.Errorf("the list of models is larger than %d MB", maxList>>20)
+	}
 	return res.StatusCode, text, err
 }
 

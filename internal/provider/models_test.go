@@ -3,6 +3,7 @@ package provider_test
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -87,6 +88,31 @@ func TestNoModelList(t *testing.T) {
 		server.Close()
 		if err == nil || err.Error() != "HTTP 200, no list of models" {
 			t.Errorf("%.20q: %v", body, err)
+		}
+	}
+}
+
+// TestModelsElsewhere: a redirect is one by its status, and a list that is too large is not called something else.
+func TestModelsElsewhere(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   string // of the error
+	}{
+		{http.StatusOK, `{"data":[{"id":"a"}]}`, ""},
+		{http.StatusCreated, `{"data":[]}`, "HTTP 201, no list of models"},
+		{http.StatusFound, "", "the server redirects to http://other.example/v1; set that as the base URL if you trust it"},
+		{http.StatusOK, `{"data":[{"id":"` + strings.Repeat("a", 8<<20) + `"}]}`, "the list of models is larger than 8 MB"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", "http://user:pw@other.example/v1/models?key=k")
+			w.WriteHeader(c.status)
+			io.WriteString(w, c.body)
+		}))
+		_, err := provider.Models(ctxOf(t), newWire(t, &sink{}).HTTP(), provider.Chat, server.URL, nil)
+		server.Close()
+		if err == nil != (c.want == "") || err != nil && err.Error() != c.want {
+			t.Errorf("%d: %v, want %q", c.status, err, c.want)
 		}
 	}
 }
