@@ -140,7 +140,7 @@ func sectionOf(endpoint string) (best section, found bool) {
 		if path == s.path || strings.HasPrefix(path, s.path+"/") {
 			near = len(s.path)
 		}
-		if near > far || near == 0 && len(s.path) < len(best.path) {
+		if near > far || near == 0 && far <= 0 && len(s.path) < len(best.path) {
 			best, found, far = s, true, near
 		}
 	}

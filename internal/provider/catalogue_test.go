@@ -260,6 +260,11 @@ func TestKnown(t *testing.T) {
 	if len(plan) != 12 || len(open) != 11 {
 		t.Errorf("%d and %d models", len(plan), len(open))
 	}
+	// One endpoint below the folder of another, whose own path is shorter.
+	below, above := provider.Catalogue("https://opencode.ai/zen/go/v1/"), provider.Catalogue("https://opencode.ai/zen/v1")
+	if len(below) != 26 || len(above) != 62 {
+		t.Errorf("%d and %d models", len(below), len(above))
+	}
 	if provider.Catalogue("https://relay.example/v1") != nil {
 		t.Error("models of an unknown endpoint")
 	}
