@@ -90,6 +90,10 @@ func fileFaults() map[string]fault {
 		"the file's key stays at home": {plant: func(_ *testing.T, p *place) []string {
 			configured(p, `{"api_key": "home-home-home-1"}`)
 			return local[:4]
+		}, check: "unused", status: "ok", text: "config.json:1 belongs to another endpoint"},
+		"the file's key is missed": {plant: func(_ *testing.T, p *place) []string {
+			configured(p, `{"api_key": "home-home-home-1"}`)
+			return []string{"--offline", "-u", "https://models.example/v1", "-m", "x"}
 		}, check: "unused", status: "warning", text: "config.json:1 belongs to another endpoint", next: "providers"},
 		"ALL_PROXY":                      {plant: set([]string{"ALL_PROXY=http://p.example:1"}, local...), check: "unused", status: "warning", text: "ALL_PROXY has no effect", next: "set HTTPS_PROXY"},
 		"another vendor's key":           {plant: set(nil, "-u", "https://api.deepseek.com/v1", "-k", "gsk_overt-test-0123456789"), check: "key", status: "problem", text: "it looks like groq's, and the endpoint is deepseek's", next: "set a key of deepseek, or choose the other vendor: --model groq/NAME", exit: 1},

@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"overt/internal/config"
-	"overt/internal/llm"
-	"overt/internal/provider"
 )
 
 // endpointCodes are problems that are told with the endpoint.
@@ -71,10 +69,14 @@ func (d *doctor) effects(f *findings) {
 	if v, ok := d.env("OPENAI_BASE_URL"); ok && c.BaseURL.Value != "" && c.BaseURL.Value != v {
 		f.warn("doctor.unused.base_url", c.Provider, c.BaseURL.Source).next("doctor.unused.base_url.next")
 	}
+	lacks := LacksKey(c)
 	for _, w := range c.Withheld {
-		if w.Source.Layer == config.Vendor {
+		switch {
+		case w.Source.Layer == config.Vendor:
 			f.ok("doctor.unused.variable", w.Source.Name, c.Provider)
-		} else {
+		case !lacks:
+			f.ok("doctor.unused.key", w.Source)
+		default:
 			f.warn("doctor.unused.key", w.Source).next("doctor.unused.key.next")
 		}
 	}
@@ -106,12 +108,10 @@ func (d *doctor) effects(f *findings) {
 // decides.
 func (d *doctor) thinks(f *findings) {
 	c := d.c
-	profile, bad := profileOf(c, d.o.Places.State, c.Model.Value)
-	if bad != nil || c.BaseURL.Value == "" {
+	sent, ok := effects(c, d.o.Places.State, c.Model.Value)
+	if !ok {
 		return
 	}
-	q := llm.Params{Temperature: c.Temperature, Thinking: c.Thinking, Effort: c.Effort}
-	sent := provider.EffectOf(c.Protocol.Value, c.Model.Value, profile, q)
 	if c.Thinking != "" && !sent.Thinking {
 		s := d.source(config.Thinking)
 		f.warn("doctor.unused.thinking", s, c.Provider).next("doctor.unused.thinking.next", s)
@@ -134,12 +134,14 @@ func hasPrefix(s string, any ...string) bool {
 }
 
 // source says where the value of a key comes from.
-func (d *doctor) source(key string) config.Source {
-	i := slices.IndexFunc(d.c.Settings, func(s config.Explained) bool { return s.Key == key })
+func (d *doctor) source(key string) config.Source { return sourceOf(d.c, key) }
+
+func sourceOf(c *config.Config, key string) config.Source {
+	i := slices.IndexFunc(c.Settings, func(s config.Explained) bool { return s.Key == key })
 	if i < 0 {
 		return config.Source{}
 	}
-	return d.c.Settings[i].Source
+	return c.Settings[i].Source
 }
 
 // names looks for variables that look like ours and are none.

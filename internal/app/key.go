@@ -8,7 +8,13 @@ import (
 	"overt/internal/config"
 	"overt/internal/redact"
 	"overt/internal/shell"
+	"overt/internal/wire"
 )
+
+// LacksKey tells whether an endpoint that usually wants a key has none in force.
+func LacksKey(c *config.Config) bool {
+	return c.APIKey.Value == "" && len(c.KeyCommand.List) == 0 && !wire.Local(c.BaseURL.Value)
+}
 
 // keyTime is how long the command that gives a key may take: a person may have to unlock something.
 const keyTime = time.Minute

@@ -164,6 +164,9 @@ func (p *program) showConfig(asJSON bool) error {
 		return ferr
 	}
 	for _, s := range c.Withheld {
+		if !app.LacksKey(c) { // nobody misses it
+			break
+		}
 		fmt.Fprintln(p.Err, "overt: "+visible(p.say.Say("config.withheld", s.Source)))
 	}
 	if len(c.Untrusted) > 0 {

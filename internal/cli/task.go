@@ -84,10 +84,16 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	if err = p.probeFirst(cmd.Context(), a, conf, len(p.flags.images) > 0); err != nil {
 		return err
 	}
+	for _, n := range a.Dropped() {
+		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
+	}
 	if in.Images, err = a.Pictures(cmd.Context(), in, p.Dir, p.flags.images); err != nil {
 		return err
 	}
 	if in.Task != "" {
+		if err = p.sayModel(cmd.Context(), a, conf, in.Task); err != nil {
+			return err
+		}
 		var told []string
 		if told, err = p.sayUnsent(cmd.Context(), a, in.Task); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"overt/internal/app"
+	"overt/internal/config"
 	"overt/internal/event"
 	"overt/internal/trace"
 )
@@ -66,6 +67,27 @@ func (p *program) showUnsent(t trace.Task, list []waiting) {
 		hint = p.say.Say("task.unsent.first", "overt task reopen "+t.ID, t.ID)
 	}
 	fmt.Fprintln(p.Out, "  "+hint)
+}
+
+// sayModel tells who goes on with a task that its model is another one from now on.
+func (p *program) sayModel(ctx context.Context, a *app.App, conf *config.Config, task string) error {
+	var was event.ContextHead
+	for e, err := range a.Trace.Events(ctx, task) {
+		if err != nil {
+			return err
+		}
+		if head, ok := e.Payload.(event.ContextHead); ok {
+			was = head
+		}
+	}
+	now, before := a.Model, was.Model
+	if was.Provider != conf.Provider {
+		now, before = conf.Provider+"/"+now, was.Provider+"/"+before
+	}
+	if was.Model != "" && now != before {
+		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say("task.model", now, before)))
+	}
+	return nil
 }
 
 // sayUnsent tells who goes on with a task of such inputs of before, and gives those that it told of. A task that takes no input tells

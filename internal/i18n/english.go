@@ -83,6 +83,8 @@ func english() map[string]string {
 		"config.no_list.hint":      "%s looks at each link; --model NAME does without the list",
 		"config.no_model.hint":     "pass --model NAME",
 		"config.one_model":         "model %s, the only one that %s lists",
+		"config.dropped.thinking":  "thinking %s (%s) is not sent: no switch for it is known of this server; quirks.thinking names one, and `overt probe` looks for one",
+		"config.dropped.effort":    "effort %s (%s) is not sent: this server takes none with this model, as far as is known",
 		"config.ephemeral":         "a record that is kept nowhere has no earlier task to go on with",
 		"config.continue":          "only one of --continue, --resume and --fork can be used",
 
@@ -135,6 +137,7 @@ func english() map[string]string {
 		"task.unsent":          "not sent, since its run ended first: %s",
 		"task.unsent.hint":     "say it again if it still holds: overt --resume %s \"what to do\"",
 		"task.unsent.first":    "to say it again: %s, then overt --resume %s \"what to do\"",
+		"task.model":           "the model is now %s (was %s)",
 		"task.unsent.next":     "say it again if it still holds; it is not named again, and stays on record",
 		"task.fork.line":       "fork of %s, after %d",
 		"task.erased.line":     "erased %s: %d facts, %s bytes",

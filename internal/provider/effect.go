@@ -35,7 +35,7 @@ func EffectOf(protocol, model string, p Profile, q llm.Params) Effect {
 		Thinking:    q.Thinking != "" && differs(func(q *llm.Params) { q.Thinking = "" }),
 		Temperature: q.Temperature != nil && differs(func(q *llm.Params) { q.Temperature = nil }),
 	}
-	if q.Effort != "" && differs(func(q *llm.Params) { q.Effort = "" }) {
+	if q.Effort != "" && (differs(func(q *llm.Params) { q.Effort = "" }) || differs(func(q *llm.Params) { q.Effort = "minimal" })) { // as a budget, one is what none is
 		e.Effort = p.effort(q.Effort)
 	}
 	return e

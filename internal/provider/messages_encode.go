@@ -68,7 +68,7 @@ func (c *messages) thinking(b []byte, q llm.Params, most int) ([]byte, bool) {
 	if effort != "" && c.p.Thinking != ThinkingBudget {
 		b = append(appendString(append(b, `,"output_config":{"effort":`...), effort), '}')
 	}
-	return b, q.Thinking == "on"
+	return b, q.Thinking == "on" && c.p.Thinking != ""
 }
 
 // thinkingBudget is what an effort stands for where a server wants tokens. There is no vendor's table; the steps double.
