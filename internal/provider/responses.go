@@ -62,8 +62,8 @@ func (r *responsesReader) event(name string, doc raw) *llm.Error {
 		return r.m.fault(doc, r.h)
 	case "created", "in_progress", "queued":
 		r.a.id = orElse(r.a.id, doc.get("response").get("id").text())
-	case "completed", "incomplete", "failed", "done":
-		return r.finish(doc.get("response"))
+	case "completed", "incomplete", "failed", "cancelled", "done":
+		return r.finish(kind, doc, doc.get("response"))
 	case "output_item.added":
 		r.describe(r.told(doc, false), doc.get("item"))
 	case "output_item.done":
@@ -119,14 +119,15 @@ func (r *responsesReader) whole(doc raw) *llm.Error {
 	if fail := r.a.grow(len(doc.get("output")), r.m.o.Name); fail != nil {
 		return fail
 	}
-	return r.finish(doc)
+	return r.finish("", doc, doc)
 }
 
 // end implements [reader].
 func (r *responsesReader) end() { r.chat.end() }
 
-// finish takes the whole response, at the end of a stream or alone.
-func (r *responsesReader) finish(v raw) *llm.Error {
+// finish takes the whole response v, at the end of a stream or alone. kind is the event's that it came in, doc all of that: servers
+// leave out the response, its status, or what of it went wrong.
+func (r *responsesReader) finish(kind string, doc, v raw) *llm.Error {
 	r.a.begun = true
 	r.a.id = orElse(r.a.id, v.get("id").text())
 	n := 0
@@ -139,18 +140,37 @@ func (r *responsesReader) finish(v raw) *llm.Error {
 	if u := v.get("usage"); u.kind() == '{' {
 		r.a.usage = usage(u, nil)
 	}
-	if !v.get("error").null() {
-		return r.m.fault(v, r.h)
+	for _, at := range []raw{v, doc} {
+		if !at.get("error").null() {
+			return r.m.fault(at, r.h)
+		}
 	}
-	switch status := v.get("status").text(); status {
-	case "failed", "cancelled":
-		return r.a.stop(status, r.m.o.Name)
+	switch ending(kind, v.get("status").text()) {
+	case "failed":
+		if m := readMembers(doc); m.bare {
+			return r.m.fault(doc, r.h)
+		}
+		return r.a.stop("failed", r.m.o.Name)
+	case "cancelled":
+		return r.a.stop("cancelled", r.m.o.Name)
 	case "incomplete":
 		r.a.cut = true // whatever the reason is
-		r.a.stop(orElse(v.get("incomplete_details").get("reason").text(), "max_output_tokens"), r.m.o.Name)
+		reason := orElse(v.get("incomplete_details").get("reason").text(), doc.get("incomplete_details").get("reason").text())
+		r.a.stop(orElse(reason, "max_output_tokens"), r.m.o.Name)
 	default:
 		r.a.stop("completed", r.m.o.Name)
 	}
 	r.a.done = true
 	return nil
+}
+
+// ending gives how a response ended: as its status says, or, where that is missing or of the time before, the event.
+func ending(kind, status string) string {
+	for _, s := range []string{status, kind} {
+		switch s {
+		case "failed", "cancelled", "incomplete":
+			return s
+		}
+	}
+	return ""
 }

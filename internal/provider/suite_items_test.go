@@ -110,6 +110,28 @@ func itemBehaviours() []behaviour {
 			}
 			w.play(t, cancelled).fails(t, llm.Cut, "broke the answer off", "")
 		}},
+		{"a failure that only its event tells of", events, func(t *testing.T, w world) {
+			call := done(0, `"type":"function_call","call_id":"c","name":"now","arguments":"{}"`)
+			for _, c := range []struct{ end, message string }{
+				{`{"type":"response.failed","error":{"message":"boom"}}`, "boom"},
+				{`{"type":"response.failed","message":"boom"}`, "boom"},
+				{`{"type":"response.failed"}`, "broke the answer off"},
+				{`{"type":"response.failed","response":{"status":"in_progress"}}`, "broke the answer off"},
+			} {
+				w.play(t, named(call, c.end)).fails(t, llm.Overload, c.message, "call(c now {})")
+			}
+			w.play(t, named(call, `{"type":"response.cancelled"}`)).fails(t, llm.Cut, "broke the answer off", "call(c now {})")
+		}},
+		{"an end that only its event says is early", events, func(t *testing.T, w world) {
+			call := done(0, `"type":"function_call","call_id":"c","name":"now","arguments":"{}"`)
+			for _, end := range []string{
+				`{"type":"response.incomplete"}`, `{"type":"response.incomplete","response":{"incomplete_details":{"reason":"max_output_tokens"}}}`,
+				`{"type":"response.incomplete","response":{"status":"in_progress"}}`,
+			} {
+				w.play(t, named(call, end)).want(t, llm.Length, "call(c now {})")
+			}
+			w.play(t, named(call, `{"type":"response.incomplete","incomplete_details":{"reason":"content_filter"}}`)).want(t, llm.ContentFilter, "call(c now {})")
+		}},
 		{"thinking that is hidden is kept", messages, func(t *testing.T, w world) {
 			body := `{"content":[{"type":"redacted_thinking","data":"EmwK"},{"type":"text","text":"a"}],"stop_reason":"end_turn"}`
 			if w.stream {
