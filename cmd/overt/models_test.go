@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -204,10 +205,10 @@ func TestLoadedWindow(t *testing.T) {
 	if len(list) != 1 {
 		t.Fatalf("%q: %s", list, r.err)
 	}
-	if text, err := os.ReadFile(list[0]); err != nil || !strings.Contains(string(text), `"server":"ollama","models":[{"id":"q","window":4096,"images":false}]`) {
+	if text, err := os.ReadFile(list[0]); err != nil || !strings.Contains(string(text), `"server":"ollama","models":[{"id":"q","unlisted":true,"window":4096,"images":false}]`) {
 		t.Errorf("%s, %v", text, err)
 	}
-	if r = p.run("models", "-m", "ollama/q"); !strings.Contains(r.out, "q      yes     4,096   –       no") {
+	if r = p.run("models", "-m", "ollama/q"); !strings.Contains(r.out, "q      no      4,096   –       no") {
 		t.Errorf("%+v", r)
 	}
 
@@ -216,6 +217,56 @@ func TestLoadedWindow(t *testing.T) {
 	out, err := c.CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "the server read only 4,096 of about 1") || !strings.Contains(string(out), "OLLAMA_CONTEXT_LENGTH") {
 		t.Errorf("%s, %v", out, err)
+	}
+}
+
+// TestLookKeepsTheList: what a server has loaded stands over what its list says of the model, and takes nothing else from it. A model that the list
+// does not have is not said to be in it.
+func TestLookKeepsTheList(t *testing.T) {
+	for _, kind := range []struct {
+		name, window string
+		others       map[string]string
+	}{
+		{"ollama", "4,096", map[string]string{"/api/ps": `{"models":[{"name":"q","context_length":4096}]}`}},
+		{"llamacpp", "8,192", map[string]string{"/props": `{"default_generation_settings":{"n_ctx":8192}}`}},
+		{"vllm", "1,000", nil},
+	} {
+		others := map[string]string{"/v1/models": `{"data":[{"id":"q","context_length":1000,"max_completion_tokens":100,"capabilities":{"effort":{"low":{"supported":true}}},"pricing":{"prompt":"0.000001","completion":"0.000002"}}]}`}
+		maps.Copy(others, kind.others)
+		s := openShop(t, nil, chatSays(`{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}`, others))
+		p := newPlace(t)
+		p.settings(`{"providers": {"` + kind.name + `": {"base_url": "` + s.URL + `/v1", "model": "q"}}}`)
+		said := func(want string) {
+			t.Helper()
+			for _, args := range [][]string{{"models"}, {"models", "--refresh"}, {"models"}} {
+				if r := p.run(append(args, "-m", kind.name+"/q")...); r.status != 0 || !strings.Contains(r.out, want) {
+					t.Errorf("%s: no %q in %+v", kind.name, want, r)
+				}
+			}
+		}
+		want := "q      yes     " + kind.window + "   100     –       low     1 / – / – / 2"
+		said(want)
+		p.run("-m", kind.name+"/q", "--no-stream", "hello").want(t, 0)
+		list := p.kept()
+		if text, err := os.ReadFile(list[0]); err != nil || !strings.Contains(string(text), `"window":`+strings.ReplaceAll(kind.window, ",", "")+`,"max_output":100,"efforts":["low"],"prices":`) {
+			t.Errorf("%s: %s, %v", kind.name, text, err)
+		}
+		said(want)
+		p.run("probe", "-m", kind.name+"/q") // whatever it finds
+		said(want)
+		for range 2 {
+			r := p.run("models", "--refresh", "-m", kind.name+"/nosuch", "--json")
+			r.want(t, 0)
+			var got struct{ Models []struct{ Model, Listed any } }
+			if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range got.Models {
+				if (m.Model == "q") != (m.Listed == true) || m.Model == "nosuch" && kind.name != "llamacpp" { // which answers whatever it is called
+					t.Errorf("%s: %+v", kind.name, m)
+				}
+			}
+		}
 	}
 }
 

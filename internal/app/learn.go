@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"overt/internal/llm"
-	"overt/internal/provider"
 )
 
 // lastLook is how long the end of the program waits for a look that is under way.
@@ -57,15 +56,17 @@ func (m curious) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta
 // stays as little known as it was.
 func (a *App) lookAt(ctx context.Context, server string) {
 	c := a.o.Config
-	f, err := provider.Loaded(ctx, a.client.HTTP(), server, c.Protocol.Value, c.BaseURL.Value, a.Model, requestHeader(c, c.APIKey.Value))
+	f, err := loadedFacts(ctx, c, a.client.HTTP(), server, a.Model)
 	if err != nil || reflect.ValueOf(f).IsZero() {
 		return
 	}
 	k := readKnown(a.o.State, c.BaseURL.Value)
-	if before, ok := k.of(a.Model); ok && k.Server == server && reflect.DeepEqual(before, f) {
+	before, listed := k.of(a.Model)
+	f = f.Over(before)
+	if k.Server == server && reflect.DeepEqual(before, f) {
 		return
 	}
 	k.Endpoint, k.Server = plainURL(c.BaseURL.Value), server
-	k.learn(a.Model, f)
+	k.put(a.Model, f, listed)
 	_ = k.write(a.o.State)
 }

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -46,12 +48,14 @@ type known struct {
 	Server   string       `json:"server,omitempty"`
 	Models   []knownModel `json:"models"`
 
-	state string // where it is kept, and what was measured too
+	state string         // where it is kept, and what was measured too
+	at    map[string]int // the place of a model by its id; nil: not made yet
 }
 
 // knownModel is one of them. Prices are in nano-dollars for a million tokens.
 type knownModel struct {
 	ID        string      `json:"id"`
+	Unlisted  bool        `json:"unlisted,omitempty"` // the list does not have it, but the server said something of it when it was asked
 	Window    int64       `json:"window,omitempty"`
 	MaxOutput int64       `json:"max_output,omitempty"`
 	Images    *bool       `json:"images,omitempty"`
@@ -105,23 +109,68 @@ func (k known) write(state string) error {
 	return writeState(knownFile(state, k.Endpoint), text)
 }
 
-func (k *known) of(id string) (provider.Facts, bool) {
-	i := slices.IndexFunc(k.Models, func(m knownModel) bool { return m.ID == id })
-	if i < 0 {
-		return provider.Facts{}, false
+// find gives a model, or nil.
+func (k *known) find(id string) *knownModel {
+	if k.at == nil {
+		k.at = make(map[string]int, len(k.Models))
+		for i, m := range k.Models {
+			k.at[m.ID] = i
+		}
 	}
-	m := k.Models[i]
-	return provider.Facts{Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images, Efforts: m.Efforts, Prices: m.Prices}, true
+	if i, ok := k.at[id]; ok {
+		return &k.Models[i]
+	}
+	return nil
 }
 
-// learn adds what was found out of one model.
-func (k *known) learn(id string, f provider.Facts) {
-	m := knownModel{id, f.Window, f.MaxOutput, f.Images, f.Efforts, f.Prices}
-	if i := slices.IndexFunc(k.Models, func(m knownModel) bool { return m.ID == id }); i >= 0 {
-		k.Models[i] = m
+// of gives what is known of a model, and whether the endpoint lists it.
+func (k *known) of(id string) (f provider.Facts, listed bool) {
+	m := k.find(id)
+	if m == nil {
+		return f, false
+	}
+	return provider.Facts{Window: m.Window, MaxOutput: m.MaxOutput, Images: m.Images, Efforts: m.Efforts, Prices: m.Prices}, !m.Unlisted
+}
+
+// put puts what is known of a model in the place of what was.
+func (k *known) put(id string, f provider.Facts, listed bool) {
+	m := knownModel{id, !listed, f.Window, f.MaxOutput, f.Images, f.Efforts, f.Prices}
+	if there := k.find(id); there != nil {
+		*there = m
 		return
 	}
+	k.at[id] = len(k.Models)
 	k.Models = append(k.Models, m)
+}
+
+// ask asks the endpoint for its list of models, and a server that says more for what it has loaded of one ("": of none). What they say
+// takes the place of what was known. The error is that of the list, whose last word stays then.
+func (k *known) ask(ctx context.Context, c *config.Config, client *http.Client, model string) (provider.List, error) {
+	list, err := provider.Models(ctx, client, c.Protocol.Value, c.BaseURL.Value, requestHeader(c, c.APIKey.Value))
+	before, _ := k.of(model)
+	k.Endpoint = plainURL(c.BaseURL.Value)
+	if err == nil {
+		k.Asked, k.Server, k.Models, k.at = time.Now().UTC(), serverKind(c, list.Server), nil, nil
+		for _, m := range list.Models {
+			k.put(m.ID, m.Facts, true)
+		}
+	}
+	if server := serverKind(c, k.Server); server != "" && model != "" {
+		now, listed := k.of(model)
+		loaded, bad := loadedFacts(ctx, c, client, server, model)
+		if bad != nil { // it is not loaded now; how it was loaded last is the best that is known
+			loaded = now.Over(before)
+		}
+		if f := loaded.Over(now); listed || !reflect.ValueOf(f).IsZero() {
+			k.put(model, f, listed)
+		}
+	}
+	return list, err
+}
+
+// loadedFacts asks a server of a kind what it has loaded of a model.
+func loadedFacts(ctx context.Context, c *config.Config, client *http.Client, server, model string) (provider.Facts, error) {
+	return provider.Loaded(ctx, client, server, c.Protocol.Value, c.BaseURL.Value, model, requestHeader(c, c.APIKey.Value))
 }
 
 // modelOf puts together what is known of a model: the person's own word counts before what was measured, that before the endpoint's,
@@ -192,29 +241,13 @@ func Models(ctx context.Context, o Options, keep bool) (*ModelList, error) {
 	}
 	w := wire.New(wire.Options{UserAgent: "overt", Transport: link})
 	defer w.Close()
-	header := requestHeader(c, c.APIKey.Value)
 	k := readKnown(o.State, c.BaseURL.Value)
 	out := &ModelList{Provider: c.Provider, Endpoint: plainURL(c.BaseURL.Value)}
-	list, err := provider.Models(ctx, w.HTTP(), c.Protocol.Value, c.BaseURL.Value, header)
-	if err != nil {
+	if _, err := k.ask(ctx, c, w.HTTP(), c.Model.Value); err != nil {
 		out.Err = errors.New(mask.String(err.Error()))
-	} else {
-		said := known{state: o.State, Endpoint: plainURL(c.BaseURL.Value), Asked: time.Now().UTC(), Server: serverKind(c, list.Server)}
-		for _, m := range list.Models {
-			said.learn(m.ID, m.Facts)
-		}
-		if said.Server != "" && c.Model.Value != "" {
-			if f, err := provider.Loaded(ctx, w.HTTP(), said.Server, c.Protocol.Value, c.BaseURL.Value, c.Model.Value, header); err == nil {
-				said.learn(c.Model.Value, f)
-			} else if f, ok := k.of(c.Model.Value); ok { // it is not loaded now; how it was loaded last is the best that is known
-				said.learn(c.Model.Value, f)
-			}
-		}
-		k = said
-		if keep {
-			if err := k.write(o.State); err != nil {
-				return nil, err
-			}
+	} else if keep {
+		if err := k.write(o.State); err != nil {
+			return nil, err
 		}
 	}
 	out.Asked = k.Asked

@@ -141,8 +141,7 @@ func listed(ctx context.Context, c *config.Config, client *http.Client, k *known
 	add := func(check, result, code string, args ...any) {
 		out = append(out, provider.Finding{Check: check, Result: result, Code: code, Args: args})
 	}
-	header := requestHeader(c, c.APIKey.Value)
-	list, err := provider.Models(ctx, client, c.Protocol.Value, c.BaseURL.Value, header)
+	list, err := k.ask(ctx, c, client, model)
 	ids := list.IDs()
 	switch {
 	case err != nil:
@@ -151,21 +150,6 @@ func listed(ctx context.Context, c *config.Config, client *http.Client, k *known
 		add("models", provider.Supported, "probe.models", len(ids))
 	default:
 		add("models", provider.Supported, "probe.models.without", len(ids))
-	}
-	k.Endpoint = plainURL(c.BaseURL.Value)
-	before, had := k.of(model)
-	if err == nil {
-		k.Models, k.Asked, k.Server = nil, time.Now().UTC(), serverKind(c, list.Server)
-		for _, m := range list.Models {
-			k.learn(m.ID, m.Facts)
-		}
-	}
-	if server := serverKind(c, k.Server); server != "" {
-		if f, err := provider.Loaded(ctx, client, server, c.Protocol.Value, c.BaseURL.Value, model, header); err == nil {
-			k.learn(model, f)
-		} else if had { // it is not loaded now; how it was loaded last is the best that is known
-			k.learn(model, before)
-		}
 	}
 	if m := modelOf(c, k, model); m.Window > 0 {
 		add("window", provider.Supported, "probe.window", int(m.Window), m.From["window"])

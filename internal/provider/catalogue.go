@@ -32,6 +32,26 @@ type Facts struct {
 	Prices    *llm.Prices
 }
 
+// Over gives what f knows, and what only below knows.
+func (f Facts) Over(below Facts) Facts {
+	if f.Window == 0 {
+		f.Window = below.Window
+	}
+	if f.MaxOutput == 0 {
+		f.MaxOutput = below.MaxOutput
+	}
+	if f.Images == nil {
+		f.Images = below.Images
+	}
+	if f.Efforts == nil {
+		f.Efforts = below.Efforts
+	}
+	if f.Prices == nil {
+		f.Prices = below.Prices
+	}
+	return f
+}
+
 // Listed is a model of a list.
 type Listed struct {
 	ID string

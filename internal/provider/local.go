@@ -40,7 +40,7 @@ var ErrNotLoaded = errors.New("the model is not loaded")
 //	LM Studio  GET /api/v1/models, models[].loaded_instances[].config.context_length; before 0.4 GET /api/v0/models, loaded_context_length
 //	vLLM       GET /v1/models, max_model_len
 //
-// What it does not say stays unknown; [ErrNotLoaded] if it is asked too early.
+// What it does not say stays unknown; [ErrNotLoaded] if it is asked too early, or the server does not know the model.
 func Loaded(ctx context.Context, c *http.Client, server, protocol, endpoint, model string, header http.Header) (Facts, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadedTimeout)
 	defer cancel()
@@ -72,12 +72,15 @@ func Loaded(ctx context.Context, c *http.Client, server, protocol, endpoint, mod
 		return lmStudioFacts(get, model)
 	case VLLM:
 		list, err := Models(ctx, c, protocol, endpoint, header)
+		if err != nil {
+			return Facts{}, err
+		}
 		for _, m := range list.Models {
 			if m.ID == model {
-				return m.Facts, err
+				return m.Facts, nil
 			}
 		}
-		return Facts{}, err
+		return Facts{}, ErrNotLoaded
 	}
 	return Facts{}, nil
 }

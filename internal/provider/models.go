@@ -17,10 +17,13 @@ const (
 	maxList       = 8 << 20
 )
 
+// maxModels bounds the models of a list, of which the longest known has some hundred.
+const maxModels = 20_000
+
 // List is what an endpoint says of its models.
 type List struct {
-	Server string // the kind of server, one of the Server constants, "" where the list does not tell
-	Models []Listed
+	Server string   // the kind of server, such as [Ollama], "" where the list does not tell
+	Models []Listed // the first 20,000 of them
 }
 
 // Models asks an endpoint for its models (GET models below the base URL), in its order. header is what goes with the request,

@@ -30,6 +30,9 @@ func readList(text []byte) (List, bool) {
 		if m.kind() != '{' {
 			return List{}, false
 		}
+		if len(out.Models) == maxModels {
+			break
+		}
 		id := idOf(m, "id", "key", "name", "model_name")
 		if id == "" {
 			continue

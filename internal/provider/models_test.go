@@ -138,6 +138,7 @@ func TestLoaded(t *testing.T) {
 		{"LM Studio, not loaded", provider.LMStudio, "/v1", "m", map[string]string{"GET /api/v1/models": `{"models":[{"key":"m","max_context_length":131072,"loaded_instances":[]}]}`}, "", true},
 		{"LM Studio, older", provider.LMStudio, "/v1", "m", map[string]string{"GET /api/v0/models": `{"data":[{"id":"m","type":"llm","max_context_length":131072,"loaded_context_length":4096}]}`}, "4096 0 false ? ", false},
 		{"vLLM", provider.VLLM, "/v1", "m", map[string]string{"GET /v1/models": `{"data":[{"id":"m","max_model_len":7}]}`}, "7 0 ? ? ", false},
+		{"vLLM, not loaded", provider.VLLM, "/v1", "m", map[string]string{"GET /v1/models": `{"data":[{"id":"n","max_model_len":7}]}`}, "", true},
 		{"another server", provider.Ollama, "/v1", "m", nil, "", true},
 		{"of no kind", "", "/v1", "m", nil, "0 0 ? ? ", false},
 	} {
@@ -157,6 +158,14 @@ func TestLoaded(t *testing.T) {
 		if early := strings.Contains(c.name, "early") || strings.Contains(c.name, "not loaded"); early != errors.Is(err, provider.ErrNotLoaded) {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+}
+
+// TestLongModelList: a list without end is cut, so that nothing that is done for each model takes for ever.
+func TestLongModelList(t *testing.T) {
+	ids, ok := provider.ReadModels([]byte(`{"data":[` + strings.Repeat(`{"id":"a"},`, 30_000) + `{"id":"b"}]}`))
+	if !ok || len(ids) != 20_000 {
+		t.Errorf("%v, %d models", ok, len(ids))
 	}
 }
 
