@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -82,19 +81,17 @@ const (
 	ThinkingTemplate = "template"        // vLLM, llama.cpp: chat_template_kwargs: {"enable_thinking": …}
 )
 
-// check finds a value that is none of those that a member may have: a configuration may hold anything.
+// check finds a value that is none of those that a member may have, as [CheckMembers] does for what is configured: a caller may
+// have put in anything.
 func (p *Profile) check() error {
-	one := func(member, value string, of ...string) error {
-		if value == "" || slices.Contains(of, value) {
-			return nil
-		}
-		return fmt.Errorf("%q is no value of the quirk %q: take one of %s", value, member, strings.Join(of, ", "))
+	form, err := json.Marshal(p)
+	if err != nil {
+		return fmt.Errorf("the quirk \"extra\" is no JSON: %w", err)
 	}
-	err := cmp.Or(one("tools", p.Tools, InText), one("schema", p.Schema, SchemaGemini, SchemaXAI, SchemaMoonshot, SchemaLlama))
-	for _, form := range p.TextCalls {
-		err = cmp.Or(err, one("text_calls", form, append(TextForms(), Auto)...))
+	if bad := CheckMembers(form); bad != nil {
+		return fmt.Errorf("%q is no value of the quirk %q: take %s", bad[0].Value, bad[0].Name, bad[0].Takes)
 	}
-	return err
+	return nil
 }
 
 // id gives the form of a call id that the server takes. Equal ids give equal forms, and others others, as far as a hash can

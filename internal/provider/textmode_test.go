@@ -164,9 +164,9 @@ func TestTextModePrefix(t *testing.T) {
 // TestBadQuirks: what is no value of a quirk is told before anything is sent.
 func TestBadQuirks(t *testing.T) {
 	for want, p := range map[string]provider.Profile{
-		`"prose" is no value of the quirk "tools": take one of text`:                         {Tools: "prose"},
-		`"x" is no value of the quirk "schema": take one of gemini, xai, moonshot, llamacpp`: {Schema: "x"},
-		`"x" is no value of the quirk "text_calls": take one of hermes, glm, function`:       {TextCalls: []string{"glm", "x"}},
+		`"prose" is no value of the quirk "tools": take one of text`:                              {Tools: "prose"},
+		`"x" is no value of the quirk "schema": take one of gemini, xai, moonshot, llamacpp`:      {Schema: "x"},
+		`"x" is no value of the quirk "text_calls": take a list of some of hermes, glm, function`: {TextCalls: []string{"glm", "x"}},
 	} {
 		m, server, _ := start(t, scripted.Script{}, func(o *provider.Options) { o.Profile = p })
 		_, err := m.Stream(ctxOf(t), ask(), nil)
