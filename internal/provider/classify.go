@@ -42,19 +42,31 @@ func classify(status int, f fault) (llm.Class, int64) {
 		return llm.NoTools, 0
 	case status >= 500 && status != 501 && status != 505:
 		if hasAny(s, requestWords()) {
-			return llm.Invalid, 0
+			return orPictures(s), 0
 		}
 		return llm.Overload, 0
 	case status >= 400:
 		if hasAny(s, []string{"overloaded_error", "engine_overloaded_error", "server_is_overloaded"}) {
 			return llm.Overload, 0
 		}
-		return llm.Invalid, 0
+		return orPictures(s), 0
 	}
 	if f.native { // MiniMax has a number of its own for what is worth another try
 		return llm.Invalid, 0
 	}
 	return inside(s), 0
+}
+
+// orPictures is the class of a request that is refused for good. Words of a server that nobody has listed, over a request that
+// has pictures, are about them if they speak of pictures and of what is not taken; in one without they are not, and whoever made
+// the request knows.
+func orPictures(s string) llm.Class {
+	s = strings.ReplaceAll(s, "read_image", "") // a tool
+	if hasAny(s, []string{"image", "vision", "multimodal", "multi-modal", "only text content", "content must be a string"}) &&
+		hasAny(s, []string{"not support", "unsupported", "not allowed", "not accept", "not enabled", "invalid", "supported values", "only text", "text only", "text-only", "must be a string"}) {
+		return llm.Pictures
+	}
+	return llm.Invalid
 }
 
 // inside is the class of an error without a status: one in a stream of status 200.
