@@ -142,11 +142,14 @@ func TestProbe(t *testing.T) {
 			r.want(t, 0)
 			for _, check := range []string{
 				"answer", "system", "limit_field", "usage", "stream", "stream_usage", "tools", "arguments", "call_ids", "tool_result", "parallel_calls",
-				"no_parameters", "images", "effort", "length", "stop_reasons", "models",
+				"no_parameters", "images", "length", "stop_reasons", "models",
 			} {
 				if got.result(check) != "supported" {
 					t.Errorf("%s: %q", check, got.result(check))
 				}
+			}
+			if got.result("effort") != "taken" { // a level that is ignored is answered, too
+				t.Errorf("effort: %q", got.result("effort"))
 			}
 			if !got.Kept || got.Requests > 12 || len(got.Quirks) != 0 || got.Images == nil || !*got.Images || got.result("window") != "unknown" {
 				t.Errorf("%s", r.out)
@@ -511,12 +514,12 @@ func TestProbeAlways(t *testing.T) {
 		inText bool
 		last   int // status of the run
 	}{
-		"all":         {nil, 0, "tools supported; pictures supported", 2, 0, false, false, 0},
+		"all":         {nil, 0, "tools taken; pictures supported", 2, 0, false, false, 0},
 		"no tools":    {tools, 400, "tools not supported, so they are described and called in text; pictures supported", 4, 0, false, true, 0},
-		"no pictures": {pictures, 400, "tools supported; pictures not supported, so none are sent and read_image is not offered", 4, 0, true, false, 0},
+		"no pictures": {pictures, 400, "tools taken; pictures not supported, so none are sent and read_image is not offered", 4, 0, true, false, 0},
 		"neither":     {both, 400, "tools not supported, so they are described and called in text; pictures not supported, so none", 4, 0, true, true, 0},
-		"not both":    {together, 400, "tools supported; pictures supported", 4, 0, false, false, 0},
-		"busy":        {both, 503, "tools not measured, and taken for supported; pictures not measured, and taken for supported", 4, 0, false, false, 1},
+		"not both":    {together, 400, "tools taken; pictures supported", 4, 0, false, false, 0},
+		"busy":        {both, 503, "tools not measured, and taken for supported; pictures not measured, and taken for supported", 4, 4, false, false, 1},
 		"nothing":     {all, 500, "not measured, and taken for supported: HTTP 500: no", 1, 1, false, false, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -699,6 +702,63 @@ func TestToolsRefusedOnce(t *testing.T) {
 		if r = p.run(args...); r.status != status || !off && r.out != "7391\n" {
 			t.Errorf("%+v", r)
 		}
+	}
+}
+
+// TestProbeKept: what was measured can be looked at and forgotten, of one model or of all there, without a request.
+func TestProbeKept(t *testing.T) {
+	s := school(t, pupil, func(_ string, q map[string]any) (int, string) {
+		if q["reasoning_effort"] != nil {
+			return 400, "Unrecognized request argument supplied: reasoning_effort"
+		}
+		return 0, ""
+	})
+	p := newPlace(t)
+	p.env = append(p.env, "OVERT_API_KEY=sk-probe-secret-0001")
+	at := []string{"probe", "-u", s.URL + "/v1"}
+	run := func(args ...string) ran { t.Helper(); r := p.run(append(at, args...)...); r.want(t, 0); return r }
+	for _, flag := range []string{"--show", "--forget"} {
+		if r := run(flag); r.out != "" || !strings.Contains(r.err, "nothing is kept of 127.0.0.1") {
+			t.Errorf("%+v", r)
+		}
+	}
+	run("-m", "a")
+	run("-m", "b")
+	before := sentTo(s)
+	r := run("--show")
+	for _, want := range []string{"a at " + s.URL + "/v1 (openai-chat), 2", "b at ", "by overt probe: no_effort true, images true\n"} {
+		if !strings.Contains(r.out, want) {
+			t.Errorf("no %q in %s", want, r.out)
+		}
+	}
+	if r = run("--show", "-m", "b"); strings.Count(r.out, "\n") != 1 || !strings.HasPrefix(r.out, "b at ") {
+		t.Errorf("%s", r.out)
+	}
+	if r = run("--show", "--protocol", "anthropic-messages"); r.out != "" {
+		t.Errorf("%s", r.out)
+	}
+	var got []struct {
+		Model, By string
+		Quirks    map[string]any
+		Images    *bool
+	}
+	if r = run("--show", "--json"); json.Unmarshal([]byte(r.out), &got) != nil || len(got) != 2 || got[0].Quirks["no_effort"] != true || got[1].By != "probe" {
+		t.Errorf("%s", r.out)
+	}
+	if r = run("--forget", "-m", "a"); !strings.HasPrefix(r.out, "forgotten: a at ") || len(p.probes()) != 1 {
+		t.Errorf("%s", r.out)
+	}
+	if r = run("--forget"); !strings.HasPrefix(r.out, "forgotten: b at ") || len(p.probes()) != 0 {
+		t.Errorf("%s", r.out)
+	}
+	if r = p.run(append(at, "--show", "--forget")...); r.status != 2 {
+		t.Errorf("%+v", r)
+	}
+	if n := sentTo(s); n != before {
+		t.Errorf("%d requests", n-before)
+	}
+	if r = newPlace(t).run("probe", "--show", "-m", "anthropic/x"); r.status != 0 { // there is no key, and none is needed
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -2,10 +2,7 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,21 +48,12 @@ func (d *doctor) measured(f *findings) {
 	if !ok {
 		return
 	}
-	var found []string
-	var quirks map[string]json.RawMessage
-	if len(p.Quirks) > 0 && json.Unmarshal(p.Quirks, &quirks) == nil {
-		for _, name := range slices.Sorted(maps.Keys(quirks)) {
-			found = append(found, name+" "+string(quirks[name]))
-		}
-	}
-	if p.Images != nil {
-		found = append(found, fmt.Sprint("images ", *p.Images))
-	}
+	found := p.measured().Found()
 	on := p.At.Local().Format(time.DateOnly)
-	if len(found) == 0 {
+	if found == "" {
 		f.ok("doctor.probe.same", on)
 	} else {
-		f.ok("doctor.probe", on, strings.Join(found, ", "))
+		f.ok("doctor.probe", on, found)
 	}
 }
 
@@ -109,7 +97,7 @@ func (d *doctor) noEndpoint(ctx context.Context, f *findings) {
 		}
 	}
 	if len(list) == 0 {
-		f.ok("doctor.local.none")
+		f.skip("doctor.local.none")
 	}
 }
 

@@ -25,7 +25,7 @@ type probed struct {
 	By       string          `json:"by"` // see below
 	Quirks   json.RawMessage `json:"quirks,omitempty"`
 	Images   *bool           `json:"images,omitempty"`
-	// Tools and Looked: whether tools and pictures are taken was measured, with whatever result.
+	// Tools and Looked: whether tools and pictures are taken was measured: the server has answered, in whatever way.
 	Tools  bool `json:"tools,omitempty"`
 	Looked bool `json:"looked,omitempty"`
 }
@@ -47,13 +47,24 @@ func newProbed(c *config.Config, model, by string) probed {
 
 func (p probed) file(state string) string {
 	sum := sha256.Sum256([]byte(p.Protocol + "\n" + p.Endpoint + "\n" + p.Model))
-	return filepath.Join(state, "user", "probes", fmt.Sprintf("%x.json", sum[:8]))
+	return filepath.Join(probeFolder(state), fmt.Sprintf("%x.json", sum[:8]))
 }
+
+// probeFolder is where all of them are.
+func probeFolder(state string) string { return filepath.Join(state, "user", "probes") }
 
 // readProbed reads what was measured; false: nothing was, or it can't be read, and may be measured again.
 func readProbed(state string, c *config.Config, model string) (probed, bool) {
 	want := newProbed(c, model, "")
-	f, err := os.Open(want.file(state))
+	p, ok := readProbedFile(want.file(state))
+	if !ok || p.Endpoint != want.Endpoint || p.Protocol != want.Protocol || p.Model != want.Model {
+		return probed{}, false
+	}
+	return p, true
+}
+
+func readProbedFile(path string) (probed, bool) {
+	f, err := os.Open(path)
 	if err != nil {
 		return probed{}, false
 	}
@@ -64,7 +75,7 @@ func readProbed(state string, c *config.Config, model string) (probed, bool) {
 	}
 	var p probed
 	var test provider.Profile
-	if json.NewDecoder(f).Decode(&p) != nil || p.Endpoint != want.Endpoint || p.Protocol != want.Protocol || p.Model != want.Model {
+	if json.NewDecoder(f).Decode(&p) != nil {
 		return probed{}, false
 	}
 	if len(p.Quirks) > 0 && applyQuirks(&test, p.Quirks) != nil {
@@ -90,7 +101,7 @@ func (p *probed) learn(r *provider.Probed) error {
 			return err
 		}
 	}
-	if r.Result("tools") == provider.Supported && all["tools"] == provider.InText {
+	if result := r.Result("tools"); (result == provider.Supported || result == provider.Taken) && all["tools"] == provider.InText {
 		delete(all, "tools") // it was otherwise before
 	}
 	maps.Copy(all, r.Quirks)
@@ -105,8 +116,8 @@ func (p *probed) learn(r *provider.Probed) error {
 	if r.Images != nil {
 		p.Images = r.Images
 	}
-	p.Tools = p.Tools || r.Result("tools") != ""
-	p.Looked = p.Looked || r.Result("images") != ""
+	p.Tools = p.Tools || r.Measured("tools")
+	p.Looked = p.Looked || r.Measured("images")
 	return nil
 }
 

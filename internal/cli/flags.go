@@ -234,6 +234,22 @@ func (p *program) config(root string) (*config.Config, error) {
 	return c, nil
 }
 
+// keyless resolves the settings for what can do without a key.
+func (p *program) keyless(root string) (*config.Config, error) {
+	c, err := p.config(root)
+	bad, ok := errors.AsType[*config.Error](err)
+	if !ok || bad.Code != "config.preset_key" {
+		return c, err
+	}
+	for _, other := range c.Problems { // it may hide another one
+		if other.Code != bad.Code {
+			return c, other
+		}
+	}
+	p.conf = c
+	return c, nil
+}
+
 // systemText reads a system prompt that stands in a file, which a file of settings names as seen from itself.
 func (p *program) systemText(c *config.Config) error {
 	name, ok := strings.CutPrefix(c.System.Value, "@")

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ import (
 
 // probeCommand measures how a server differs from its protocol.
 func (p *program) probeCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, show, forget bool
 	cmd := &cobra.Command{
 		Use: "probe [FLAGS]", Short: "Measure what the endpoint and model can do, and obey it from now on",
 		Long: `Send a fixed number of small requests to the configured endpoint and model, through
@@ -38,9 +39,19 @@ The status is 1 if the plain question is not answered, and then nothing is kept.
 		Example:               "  overt probe\n  overt probe -u http://127.0.0.1:8080/v1 -m NAME --json",
 		Args:                  noArgs,
 		DisableFlagsInUseLine: true,
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return p.probe(cmd.Context(), asJSON) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case show && forget:
+				return usageError{errors.New(p.say.Say("probe.which"))}
+			case show || forget:
+				return p.kept(forget, asJSON)
+			}
+			return p.probe(cmd.Context(), asJSON)
+		},
 	}
 	p.addSettings(cmd.Flags())
+	cmd.Flags().BoolVar(&show, "show", false, "show what is kept of the endpoint, of the model alone if one is named; send nothing")
+	cmd.Flags().BoolVar(&forget, "forget", false, "forget it; send nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
 }
@@ -87,6 +98,59 @@ func (p *program) probe(ctx context.Context, asJSON bool) error {
 	}
 	if !asJSON {
 		p.writeProbed(r)
+	}
+	return nil
+}
+
+// shownKept is what is kept of a model, in JSON.
+type shownKept struct {
+	BaseURL  string         `json:"base_url"`
+	Protocol string         `json:"protocol"`
+	Model    string         `json:"model"`
+	At       time.Time      `json:"at"`
+	By       string         `json:"by"` // probe, first, server
+	Quirks   map[string]any `json:"quirks"`
+	Images   *bool          `json:"images"`
+}
+
+// kept shows what is kept of the endpoint, or forgets it.
+func (p *program) kept(forget, asJSON bool) error {
+	root, state, err := p.workspace()
+	if err != nil {
+		return err
+	}
+	c, err := p.keyless(root)
+	if err != nil {
+		return err
+	}
+	look, code := app.Kept, "probe.kept"
+	if forget {
+		look, code = app.Forget, "probe.forgotten"
+	}
+	list, err := look(c, state)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		out := []shownKept{}
+		for _, m := range list {
+			quirks := m.Quirks
+			if quirks == nil {
+				quirks = map[string]any{}
+			}
+			out = append(out, shownKept{m.Endpoint, m.Protocol, m.Model, m.At, m.By, quirks, m.Images})
+		}
+		return p.writeJSON(out)
+	}
+	for _, m := range list {
+		found := m.Found()
+		if found == "" {
+			found = p.say.Say("probe.kept.same")
+		}
+		fmt.Fprintln(p.Out, visible(p.say.Say(code, m.Model, m.Endpoint, m.Protocol, m.At.Local().Format(time.DateTime), p.say.Say("probe.by."+m.By), found)))
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(p.Err, visible(p.say.Say("probe.kept.none", c.Provider)))
 	}
 	return nil
 }
@@ -139,7 +203,7 @@ func (p *program) findingText(f provider.Finding) string {
 
 // writeFinding writes a line.
 func (p *program) writeFinding(f provider.Finding) {
-	mark := map[string]string{provider.Supported: "ok", provider.Not: "problem", provider.Unmeasured: "unknown"}[f.Result]
+	mark := map[string]string{provider.Supported: "ok", provider.Taken: "ok", provider.Not: "problem", provider.Unmeasured: "unknown"}[f.Result]
 	fmt.Fprintf(p.Out, "%s %-24s %-10s %s\n", p.mark(mark), p.say.Say("probe.check."+f.Check), p.say.Say("probe.result."+f.Result), visible(oneLine(p.findingText(f))))
 }
 
@@ -190,7 +254,7 @@ type shownProbe struct {
 // shownFinding is one of the checks.
 type shownFinding struct {
 	Check  string   `json:"check"`
-	Result string   `json:"result"` // supported, not, unknown
+	Result string   `json:"result"` // supported, taken, not, unknown
 	Text   string   `json:"text"`
 	Calls  []string `json:"calls"` // the requests that show it
 }

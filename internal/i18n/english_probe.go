@@ -12,9 +12,19 @@ func englishProbe() map[string]string {
 		"probe.overruled":     "your own settings say otherwise, and count: %s (providers.NAME.quirks)",
 		"probe.images.hidden": "pictures are not sent to it, and read_image is not offered",
 
+		"probe.which":     "only one of --show and --forget can be used",
+		"probe.kept":      "%s at %s (%s), %s, %s: %s",
+		"probe.forgotten": "forgotten: %s at %s (%s), %s, %s: %s",
+		"probe.kept.same": "nothing differs from what is known of this server",
+		"probe.kept.none": "nothing is kept of %s",
+		"probe.by.probe":  "by overt probe",
+		"probe.by.first":  "before a first request",
+		"probe.by.server": "from a refusal in a task",
+
 		"probe.first":                    "probe of %s: %s",
 		"probe.first.failed":             "not measured, and taken for supported: %s",
 		"probe.first.tools.supported":    "tools supported",
+		"probe.first.tools.taken":        "tools taken",
 		"probe.first.tools.not":          "tools not supported, so they are described and called in text",
 		"probe.first.tools.unknown":      "tools not measured, and taken for supported",
 		"probe.first.pictures.supported": "pictures supported",
@@ -44,6 +54,7 @@ func englishProbe() map[string]string {
 		"probe.check.models":         "list of models",
 		"probe.check.window":         "window",
 		"probe.result.supported":     "supported",
+		"probe.result.taken":         "taken",
 		"probe.result.not":           "not",
 		"probe.result.unknown":       "unknown",
 

@@ -17,7 +17,8 @@ import (
 
 // Results of a check of a probe.
 const (
-	Supported  = "supported"
+	Supported  = "supported" // the answers show it
+	Taken      = "taken"     // the server does not refuse it; whether it does anything, the answers don't show
 	Not        = "not"     // the server refuses it, or it has no effect, while a request without it is answered
 	Unmeasured = "unknown" // the answers don't tell; then it counts as supported
 )
@@ -73,6 +74,13 @@ func (r *Probed) Result(check string) string {
 	return r.Findings[i].Result
 }
 
+// Measured tells whether the server has answered the requests of a check, with whatever result.
+func (r *Probed) Measured(check string) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool {
+		return f.Check == check && !(f.Result == Unmeasured && (f.Code == "probe.failed" || f.Code == "probe.bound"))
+	})
+}
+
 // Probe measures how a server differs from its protocol with a model: each check is a request through the same adapter as any
 // other. What it refuses counts only because a plain request before it was answered. The error is why there is no such answer, or why
 // the probe ended early (a key, a balance, the context); what was found until then is there all the same.
@@ -101,7 +109,7 @@ func ProbeCapabilities(ctx context.Context, o ProbeOptions, images bool) (*Probe
 		if r, e := p.ask(p.p, p.o.Stream, q); e == nil {
 			p.begin()
 			p.looked(r)
-			p.find("tools", Supported, "probe.tools.taken")
+			p.find("tools", Taken, "probe.tools.taken")
 			return p.found, p.failure()
 		}
 		p.images()
@@ -110,7 +118,7 @@ func ProbeCapabilities(ctx context.Context, o ProbeOptions, images bool) (*Probe
 		p.begin()
 		q := toolRequest()
 		if _, e := p.ask(p.p, p.o.Stream, q); e == nil {
-			p.find("tools", Supported, "probe.tools.taken")
+			p.find("tools", Taken, "probe.tools.taken")
 		} else {
 			p.noTools(e)
 		}
@@ -230,7 +238,7 @@ func (p *probing) find(check, result, code string, args ...any) {
 	if p.err != nil {
 		return
 	}
-	if p.full && result != Supported {
+	if p.full && result != Supported && result != Taken {
 		result, code, args = Unmeasured, "probe.bound", []any{MaxProbeCalls}
 	}
 	f := Finding{check, result, code, args, slices.Clone(p.calls)}

@@ -492,7 +492,7 @@ func (p *probing) effort() {
 	_, e := p.ask(p.p, p.o.Stream, q)
 	switch {
 	case e == nil:
-		p.find("effort", Supported, "probe.effort", level)
+		p.find("effort", Taken, "probe.effort", level)
 	case refused(e):
 		if levels := named(e.Message, level); len(levels) > 0 {
 			p.quirk("efforts", levels)
