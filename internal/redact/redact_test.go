@@ -148,6 +148,9 @@ func TestURL(t *testing.T) {
 func TestCredentialHeader(t *testing.T) {
 	for name, want := range map[string]bool{
 		"Authorization": true, "X-Api-Key": true, "x-goog-api-key": true, "Set-Cookie": true, "Content-Type": false,
+		"Proxy-Authorization": true, "X-Auth-Token": true, "X-Amz-Security-Token": true, "Cf-Access-Jwt-Assertion": true, "X-Session-Id": true, "Cookie2": true,
+		"X-Ratelimit-Remaining-Tokens": false, "Anthropic-Ratelimit-Input-Tokens-Limit": false, "X-Prompt-Tokens": false, "Access-Control-Allow-Origin": false,
+		"Www-Authenticate": false, "X-Request-Id": false, "Retry-After": false, "Anthropic-Version": false, "Openai-Organization": false, "Location": false,
 	} {
 		if got := redact.CredentialHeader(name); got != want {
 			t.Errorf("%s: %v", name, got)

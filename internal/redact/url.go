@@ -39,13 +39,14 @@ func (m *Masker) URL(s string) string {
 	return m.String(out)
 }
 
-// CredentialHeader tells whether an HTTP header of this name carries a credential by its nature, whatever its value.
+// CredentialHeader tells whether an HTTP header of this name carries a credential by its nature, whatever its value. Counts of
+// tokens, limits of rates, and what pages of other hosts may do are none.
 func CredentialHeader(name string) bool {
-	switch strings.ToLower(name) {
-	case "authorization", "proxy-authorization", "cookie", "set-cookie", "api-key", "x-api-key", "x-goog-api-key":
-		return true
+	name = strings.ToLower(name)
+	if strings.Contains(name, "ratelimit") || strings.Contains(name, "rate-limit") || strings.HasPrefix(name, "access-control-") || name == "www-authenticate" {
+		return false
 	}
-	return false
+	return strings.Contains(name, "cookie") || strings.Contains(name, "jwt") || credentialName(strings.ReplaceAll(name, "tokens", ""))
 }
 
 // credentialName tells whether a parameter of this name looks like a credential. It rather masks too much: "keyword"

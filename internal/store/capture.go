@@ -11,6 +11,7 @@ import (
 	"hash"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -297,11 +298,18 @@ func (c *Captures) putBody(k wire.Kept, ids []int64) (int64, error) {
 		k.Bytes, k.SHA256[:], k.Masked, enc, list)
 }
 
-// putHeader keeps headers as JSON, without those that carry credentials.
+// putHeader keeps headers as JSON, without those that carry credentials, and addresses as those of requests are kept.
 func (c *Captures) putHeader(h http.Header) (int64, error) {
 	kept := make(http.Header, len(h))
 	for name, values := range h {
-		if !redact.CredentialHeader(name) {
+		switch {
+		case redact.CredentialHeader(name):
+		case name == "Location" || name == "Content-Location":
+			for _, v := range values {
+				v, _, _ = strings.Cut(v, "#") // some servers put a token there
+				kept.Add(name, c.mask.URL(v))
+			}
+		default:
 			kept[name] = values
 		}
 	}

@@ -129,7 +129,10 @@ func TestCaptureMasking(t *testing.T) {
 	// The secret spans the chunks in which it came.
 	k, err = s.Captures().Received(t.Context(), wire.Received{
 		ID: "c", Status: 400, Body: []byte("bad key " + secret), At: time.UnixMilli(2),
-		Header: http.Header{"Set-Cookie": {"x"}, "X-Echo": {secret}}, Chunks: []wire.Chunk{{Bytes: 12}, {Bytes: 15}},
+		Header: http.Header{
+			"Set-Cookie": {"x"}, "X-Echo": {secret}, "X-Auth-Token": {"x"}, "X-Ratelimit-Remaining-Tokens": {"7"},
+			"Location": {"https://me:pw@idp.example/in?state=1&token=x#id_token=x", "/there"},
+		}, Chunks: []wire.Chunk{{Bytes: 12}, {Bytes: 15}},
 	})
 	if err != nil || k.Masked != 1 {
 		t.Errorf("kept %+v, %v", k, err)
@@ -141,7 +144,9 @@ func TestCaptureMasking(t *testing.T) {
 	if string(c.Request.Join()) != want || c.Request.Masked != 3 || len(c.Request.Parts) != 2 {
 		t.Errorf("request body %+v", c.Request)
 	}
-	if string(c.Response.Join()) != "bad key [masked:KEY]" || c.Response.Masked != 1 || !reflect.DeepEqual(c.ResponseHeader, http.Header{"X-Echo": {"[masked:KEY]"}}) {
+	if string(c.Response.Join()) != "bad key [masked:KEY]" || c.Response.Masked != 1 || !reflect.DeepEqual(c.ResponseHeader, http.Header{
+		"X-Echo": {"[masked:KEY]"}, "X-Ratelimit-Remaining-Tokens": {"7"}, "Location": {"https://idp.example/in?state=1&token=[masked:token]", "/there"},
+	}) {
 		t.Errorf("response %+v %v", c.Response, c.ResponseHeader)
 	}
 	sizes, err := s.Captures().Sizes(t.Context(), "c")
