@@ -22,7 +22,7 @@ import (
 type Recorded struct {
 	Lane   string
 	Method string
-	Path   string // of the URL, with the names of its query and without their values
+	Path   string // the end of that of the URL, see publicPath; with the names of its query and without their values
 	Header http.Header
 	Body   []Part
 
@@ -35,9 +35,10 @@ type Recorded struct {
 
 // Recorder is a [Sink] that keeps a session, to be written by [WriteRecording] and answered from by a [Replay].
 //
-// It leaves out whatever could be private: the host and the values of the query, and all fields of the header but those
-// that say what the bodies are; of a failure it keeps the kind. What a Client does not hand to a sink, such as keys, never
-// gets here. Mask, where it is set, goes over the bodies.
+// It leaves out whatever could be private: the host, what stands before the version in the path (gateways put accounts there),
+// the values of the query, and all fields of the header but those that say what the bodies are; of a failure it keeps the kind.
+// What a Client does not hand to a sink, such as keys, never gets here. Mask, where it is set, goes over the bodies and the name
+// of the lane; a body with a secret that spans its parts is kept as one part, without owners.
 type Recorder struct {
 	Next Sink                     // gets everything as well; nil: nobody does
 	Mask func(text []byte) []byte // nil: bodies are kept as they are
@@ -58,13 +59,20 @@ func public(h http.Header) http.Header {
 	return out
 }
 
-// publicPath is what a recording keeps of a URL.
+// publicPath is what a recording keeps of a URL: the last three segments of its path at most, and none before a version (v1).
 func publicPath(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
 		return ""
 	}
-	path := u.EscapedPath()
+	segments := strings.Split(strings.Trim(u.EscapedPath(), "/"), "/")
+	from := max(len(segments)-3, 0)
+	for i := from; i < len(segments); i++ {
+		if s := segments[i]; len(s) > 1 && s[0] == 'v' && s[1] >= '0' && s[1] <= '9' {
+			from = i
+		}
+	}
+	path := "/" + strings.Join(segments[from:], "/")
 	var names []string
 	for name := range u.Query() {
 		names = append(names, url.QueryEscape(name))
@@ -85,11 +93,16 @@ func (r *Recorder) mask(b []byte) []byte {
 
 // Sent implements [Sink].
 func (r *Recorder) Sent(ctx context.Context, s Sent) (Kept, error) {
-	x := &Recorded{Lane: s.Lane, Method: s.Method, Path: publicPath(s.URL), Header: public(s.Header)}
-	size := 0
+	x := &Recorded{Lane: string(r.mask([]byte(s.Lane))), Method: s.Method, Path: publicPath(s.URL), Header: public(s.Header)}
+	var whole, parts []byte
 	for _, p := range s.Body {
-		size += len(p.Bytes)
-		x.Body = append(x.Body, Part{Owner: p.Owner, Bytes: r.mask(p.Bytes)})
+		masked := r.mask(p.Bytes)
+		x.Body = append(x.Body, Part{Owner: p.Owner, Bytes: masked})
+		whole, parts = append(whole, p.Bytes...), append(parts, masked...)
+	}
+	size := len(whole)
+	if whole = r.mask(whole); !bytes.Equal(whole, parts) {
+		x.Body = []Part{{Bytes: whole}}
 	}
 	kept := Kept{Bytes: int64(size)}
 	if r.Next != nil {

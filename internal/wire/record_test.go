@@ -252,3 +252,29 @@ func FuzzReadRecording(f *testing.F) {
 		}
 	})
 }
+
+// TestRecorderHides: what a gateway has in the path, and secrets in the name of a lane or across parts of a body.
+func TestRecorderHides(t *testing.T) {
+	for in, want := range map[string]string{
+		"/v1/chat/completions":                                    "/v1/chat/completions",
+		"/client/v4/accounts/planted/ai/v1/chat/completions":      "/v1/chat/completions",
+		"/planted/v1/responses?key=planted&a":                     "/v1/responses?a&key",
+		"/v1/projects/planted/endpoints/openapi/chat/completions": "/openapi/chat/completions",
+		"/planted/v1beta/messages/":                               "/v1beta/messages",
+		"":                                                        "/",
+	} {
+		rec := &wire.Recorder{Mask: func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("planted"), []byte("…")) }}
+		body := []wire.Part{{"a", []byte("x pla")}, {"b", []byte("nted y")}}
+		kept, err := rec.Sent(t.Context(), wire.Sent{ID: "1", Lane: "of planted", URL: "https://h.example" + in, Body: body})
+		if err != nil || kept.Bytes != 11 {
+			t.Fatal(kept, err)
+		}
+		if _, err := rec.Received(t.Context(), wire.Received{ID: "1", Status: 200}); err != nil {
+			t.Fatal(err)
+		}
+		x := rec.Recording()[0]
+		if x.Path != want || x.Lane != "of …" || !reflect.DeepEqual(x.Body, []wire.Part{{"", []byte("x … y")}}) || string(body[0].Bytes) != "x pla" {
+			t.Errorf("%s: %+v, want %s", in, x, want)
+		}
+	}
+}
