@@ -287,22 +287,14 @@ func split(s string) []string {
 // toolName gives the offered name that a model meant: without the marks of its own format, in another case if only one
 // tool can be meant. A name of no tool stays as it came, so that the model can be told.
 func toolName(name string, tools []llm.ToolSpec) string {
-	has := func(s string) bool {
-		for _, t := range tools {
-			if t.Name == s {
-				return true
-			}
-		}
-		return false
-	}
-	if has(name) {
+	if offered(name, tools) {
 		return name
 	}
 	s, _, _ := strings.Cut(name, "<|")
 	for _, prefix := range []string{"functions.", "default_api."} {
 		s = strings.TrimPrefix(strings.TrimSpace(s), prefix)
 	}
-	if has(s) {
+	if offered(s, tools) {
 		return s
 	}
 	found, n := "", 0

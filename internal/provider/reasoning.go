@@ -97,9 +97,16 @@ func (t *tags) add(a *answer, s string) {
 	}
 }
 
+// blanksMax bounds the blanks that may stand before a tag.
+const blanksMax = 1024
+
 // start looks for a tag at the beginning; it returns what is behind it, or the whole once there can be none.
 func (t *tags) start(s string) string {
 	body := strings.TrimLeft(s, " \t\r\n")
+	if len(s)-len(body) > blanksMax {
+		t.none()
+		return s
+	}
 	for _, open := range openingTags() {
 		if rest, ok := strings.CutPrefix(body, open); ok {
 			t.state, t.close = tagInside, closingTag(open)

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"slices"
 	"strings"
 
 	"overt/internal/llm"
@@ -39,9 +40,13 @@ type hold struct {
 	all   bool // it is a call or an answer as a whole
 	piece *piece
 	held  []byte
+	white int  // of held: white space that has been looked at; a mark may begin behind it
 	found bool // held begins with a mark, behind white space
 	code  quoting
 }
+
+// whiteMax bounds the white space that is held back before a call, where it would mean nothing.
+const whiteMax = 64
 
 // feed takes the next text of a piece, and gives what can be no part of a call.
 func (h *hold) feed(s string) string {
@@ -49,34 +54,27 @@ func (h *hold) feed(s string) string {
 		h.held = append(h.held, s...)
 		return ""
 	}
-	s = string(h.held) + s
-	h.held = h.held[:0]
-	blank, before := -1, h.code // where white space began, and what was known there
-	for i := range len(s) {
+	s = string(h.held) + s // white space and a part of a mark: both are bounded
+	free := 0              // the end of what can be no part of a call
+	for i := h.white; i < len(s); i++ {
 		if !h.code.inside() {
 			if found, maybe := h.begins(s[i:]); found || maybe {
-				if blank >= 0 {
-					i, h.code = blank, before
-				}
-				h.found, h.held = found, append(h.held, s[i:]...)
-				return s[:i]
+				h.found = found
+				h.keep(s[free:], i-free)
+				return s[:free]
 			}
 		}
-		switch white := s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r'; {
-		case !white:
-			blank = -1
-		case blank < 0:
-			blank, before = i, h.code
+		if white := s[i] == ' ' || s[i] == '\n' || s[i] == '\t' || s[i] == '\r'; !white || i-free >= whiteMax {
+			free = i + 1
 		}
 		h.code.step(s[i])
 	}
-	if blank >= 0 {
-		h.code = before
-		h.held = append(h.held, s[blank:]...)
-		return s[:blank]
-	}
-	return s
+	h.keep(s[free:], len(s)-free)
+	return s[:free]
 }
+
+// keep holds s, which begins with so much white space.
+func (h *hold) keep(s string, white int) { h.held, h.white = append(h.held[:0], s...), white }
 
 // begins tells whether s begins with a mark, or may once more of it has come.
 func (h *hold) begins(s string) (found, maybe bool) {
@@ -170,28 +168,46 @@ func (s *scan) readable(calls []textCall) bool {
 	return len(calls) > 0
 }
 
+// offered tells whether a tool has exactly this name.
 func offered(name string, tools []llm.ToolSpec) bool {
-	for _, t := range tools {
-		if t.Name == name {
-			return true
-		}
+	return slices.ContainsFunc(tools, func(t llm.ToolSpec) bool { return t.Name == name })
+}
+
+// Bounds of the search for calls in a text that is held: reading from each place where one may begin costs as much as the text is
+// long. In a longer text no calls are found; more than twice what models give out at once.
+const (
+	heldMax   = 2 << 20 // bytes
+	placesMax = 32
+)
+
+// few gives of the places where calls may begin the first, which it is as a rule, and the last ones.
+func few(places []int) []int {
+	if len(places) <= placesMax {
+		return places
 	}
-	return false
+	return append(places[:1:1], places[len(places)-placesMax+1:]...)
 }
 
 // last gives the calls that a held text ends with, and what stands before them. ok: it ends with what has the form of calls,
 // whether they are readable or not.
 func (s *scan) last(held string) (before string, calls []textCall, ok bool) {
+	if len(held) > heldMax {
+		return held, nil, false
+	}
 	h := hold{forms: s.forms}
+	var places []int
 	for i := range len(held) {
 		if !h.code.inside() {
 			if found, _ := h.begins(held[i:]); found {
-				if calls, ok := s.readAll(held[i:]); ok {
-					return held[:i], calls, true
-				}
+				places = append(places, i)
 			}
 		}
 		h.code.step(held[i])
+	}
+	for _, i := range few(places) {
+		if calls, ok := s.readAll(held[i:]); ok {
+			return held[:i], calls, true
+		}
 	}
 	return held, nil, false
 }
@@ -204,6 +220,9 @@ func (s *scan) readAll(text string) (out []textCall, ok bool) {
 		}
 		read := false
 		for _, f := range s.forms {
+			if !slices.ContainsFunc(f.marks, func(mark string) bool { return strings.HasPrefix(text, mark) }) {
+				continue
+			}
 			var calls []textCall
 			if calls, text, read = f.take(text, s.tools); read {
 				out = append(out, calls...)

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -30,10 +29,10 @@ func textForms() []textForm {
 		{name: "dsml", marks: dsmlMarks(), take: takeDSML}, // DeepSeek V3.2 and later
 		{name: "kimi", marks: []string{"<|tool_calls_section_begin|>", "<|tool_call_section_begin|>", kimiCall}, take: takeKimi},
 		{name: "minimax", marks: []string{"<minimax:tool_call>"}, take: func(s string, tools []llm.ToolSpec) ([]textCall, string, bool) {
-			return takeInvokes(s, "<minimax:tool_call>", "</minimax:tool_call>", tools)
+			return takeInvokes(s, "", "minimax:tool_call", tools)
 		}},
 		{name: "invoke", marks: []string{"<function_calls>", "<invoke name="}, take: func(s string, tools []llm.ToolSpec) ([]textCall, string, bool) {
-			return takeInvokes(s, "<function_calls>", "</function_calls>", tools)
+			return takeInvokes(s, "", "function_calls", tools)
 		}},
 		{name: "llama", marks: []string{"<|python_tag|>"}, take: takeLlama},
 		{name: "mistral", marks: []string{"[TOOL_CALLS]"}, take: takeMistral},
@@ -67,7 +66,7 @@ func formsOf(names []string) (out []textForm) {
 	return out
 }
 
-// skip cuts white space, and then a mark if there is one, off the beginning.
+// skipMark cuts white space, and then a mark if there is one, off the beginning.
 func skipMark(s, mark string) string {
 	t := strings.TrimLeft(s, " \t\r\n")
 	if rest, ok := strings.CutPrefix(t, mark); ok && mark != "" {
@@ -165,25 +164,28 @@ func dsmlMarks() (out []string) {
 	return out
 }
 
+// takeDSML takes a section of invocations whose tags all begin with DSML between the same bars.
 func takeDSML(s string, tools []llm.ToolSpec) ([]textCall, string, bool) {
-	bars := regexp.MustCompile(`<(/?)(?:｜｜?|‖|\|\|?)DSML(?:｜｜?|‖|\|\|?)`)
-	text := bars.ReplaceAllString(s, "<${1}dsml:")
-	for _, section := range []string{"tool_calls", "function_calls"} {
-		calls, rest, ok := takeInvokes(text, "<dsml:"+section+">", "</dsml:"+section+">", tools)
-		if ok && !strings.HasPrefix(strings.TrimSpace(rest), "</dsml:") {
-			return calls, rest, true
+	for _, mark := range dsmlMarks() {
+		if !strings.HasPrefix(s, mark) {
+			continue
+		}
+		prefix := mark[1:]
+		for _, section := range []string{"tool_calls", "function_calls"} {
+			calls, rest, ok := takeInvokes(s, prefix, prefix+section, tools)
+			if ok && !strings.HasPrefix(strings.TrimLeft(rest, " \t\r\n"), "</"+prefix) {
+				return calls, rest, true
+			}
 		}
 	}
 	return nil, s, false
 }
 
 // takeInvokes takes invocations with parameters between tags, within a section whose tags may both be missing.
-func takeInvokes(s, open, end string, tools []llm.ToolSpec) (out []textCall, rest string, ok bool) {
-	prefix := ""
-	if strings.HasPrefix(open, "<dsml:") {
-		prefix = "dsml:"
-	}
-	rest = skipMark(s, open)
+// prefix is that of all tags.
+func takeInvokes(s, prefix, section string, tools []llm.ToolSpec) (out []textCall, rest string, ok bool) {
+	end := "</" + section + ">"
+	rest = skipMark(s, "<"+section+">")
 	for {
 		body, ok := after(rest, "<"+prefix+"invoke name=")
 		if !ok {

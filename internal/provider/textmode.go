@@ -128,14 +128,21 @@ func callInText(s string, tools []llm.ToolSpec) (before string, c textCall, ok b
 		}
 		return "", textCall{name: m[1], args: strings.TrimLeft(args, ": \t\r\n")}, true
 	}
+	if len(s) > heldMax {
+		return s, textCall{}, false
+	}
 	var q quoting
+	var places []int
 	for i := range len(s) {
 		if (s[i] == '{' || s[i] == '`') && q.head == "" && !q.inside() {
-			if c, ok := wholeCall(s[i:]); ok && offered(toolName(c.name, tools), tools) && object([]byte(c.args)) {
-				return s[:i], c, true
-			}
+			places = append(places, i)
 		}
 		q.step(s[i])
+	}
+	for _, i := range few(places) {
+		if c, ok := wholeCall(s[i:]); ok && offered(toolName(c.name, tools), tools) && object([]byte(c.args)) {
+			return s[:i], c, true
+		}
 	}
 	return s, textCall{}, false
 }
