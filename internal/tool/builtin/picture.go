@@ -39,9 +39,7 @@ func Sniff(data []byte) (Picture, error) {
 		p.Width, p.Height, ok = jpeg(data)
 	case bytes.HasPrefix(data, []byte("GIF87a")) || bytes.HasPrefix(data, []byte("GIF89a")):
 		p.Media = "image/gif"
-		if ok = len(data) > 13; ok {
-			p.Width, p.Height = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:]))
-		}
+		p.Width, p.Height, ok = gif(data)
 	case bytes.HasPrefix(data, []byte("RIFF")) && len(data) >= 12 && string(data[8:12]) == "WEBP":
 		p.Media = "image/webp"
 		p.Width, p.Height, ok = webp(data)
@@ -58,8 +56,9 @@ func Sniff(data []byte) (Picture, error) {
 	return p, nil
 }
 
-// png walks the chunks up to the last.
+// png walks the chunks up to the last, and wants pixels among them.
 func png(data []byte) (w, h int, ok bool) {
+	pixels := false
 	for at := 8; len(data)-at >= 12; {
 		n := binary.BigEndian.Uint32(data[at:])
 		if uint64(n) > uint64(len(data)-at-12) {
@@ -75,8 +74,10 @@ func png(data []byte) (w, h int, ok bool) {
 			return 0, 0, false
 		case at == 8:
 			w, h = int(binary.BigEndian.Uint32(body)), int(binary.BigEndian.Uint32(body[4:]))
+		case kind == "IDAT":
+			pixels = true
 		case kind == "IEND":
-			return w, h, true
+			return w, h, pixels
 		}
 		at = end + 4
 	}
@@ -108,6 +109,43 @@ func jpeg(data []byte) (w, h int, ok bool) {
 			return w, h, bytes.Contains(data[at:], []byte("\xff\xd9"))
 		}
 		at += 2 + n
+	}
+	return 0, 0, false
+}
+
+// gif walks the blocks up to the last, and wants an image among them.
+func gif(data []byte) (w, h int, ok bool) {
+	const head, descriptor = 13, 10
+	if len(data) < head {
+		return 0, 0, false
+	}
+	w, h = int(binary.LittleEndian.Uint16(data[6:])), int(binary.LittleEndian.Uint16(data[8:]))
+	colours := func(packed byte) int { // how many bytes of colours follow
+		if packed&0x80 == 0 {
+			return 0
+		}
+		return 3 << (packed&7 + 1)
+	}
+	at, pixels := head+colours(data[10]), false
+	for at < len(data) {
+		switch data[at] {
+		case 0x21: // an extension: its kind, and pieces
+			at += 2
+		case 0x2c: // an image: its place and colours, the size of its codes, and pieces
+			if len(data)-at < descriptor {
+				return 0, 0, false
+			}
+			at += descriptor + colours(data[at+9]) + 1
+			pixels = true
+		case 0x3b:
+			return w, h, pixels
+		default:
+			return 0, 0, false
+		}
+		for at < len(data) && data[at] != 0 { // each piece has its length before it, and an empty one is the last
+			at += 1 + int(data[at])
+		}
+		at++
 	}
 	return 0, 0, false
 }

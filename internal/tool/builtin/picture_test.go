@@ -53,8 +53,18 @@ func TestSniff(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
+	// Two frames with colours of their own, a comment, and something behind the end.
+	of := image.NewPaletted(image.Rect(0, 0, 3, 2), color.Palette{color.Black, color.White, color.Opaque})
+	var g bytes.Buffer
+	if err := gif.EncodeAll(&g, &gif.GIF{Image: []*image.Paletted{of, of}, Delay: []int{1, 1}, Config: image.Config{Width: 30, Height: 20}}); err != nil {
+		t.Fatal(err)
+	}
+	all["frames"] = strings.TrimSuffix(g.String(), ";") + "\x21\xfe\x03;;;\x00;"
+	if got, err := builtin.Sniff([]byte(all["frames"] + "more")); got != (builtin.Picture{Media: "image/gif", Width: 30, Height: 20}) || err != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
 	// One that is cut off is found wherever its form tells.
-	for _, name := range []string{"png", "jpg", "vp8.webp", "vp8l.webp"} {
+	for _, name := range []string{"png", "jpg", "gif", "frames", "vp8.webp", "vp8l.webp", "vp8x.webp"} {
 		for n := range len(all[name]) {
 			if _, err := builtin.Sniff([]byte(all[name][:n])); err == nil {
 				t.Errorf("%s is taken when %d of %d bytes are there", name, n, len(all[name]))
@@ -65,7 +75,7 @@ func TestSniff(t *testing.T) {
 	flipped[len(flipped)/2] ^= 1
 	for want, data := range map[string]string{
 		"it is empty": "", "it is text": "# how to\n", "it is no PNG, JPEG, GIF or WebP": "%PDF-1.7\x00\xff", "image/png, but is damaged": string(flipped),
-		"image/gif, but": "GIF89a", "image/webp, but": "RIFF\x00\x00\x00\x00WEBP", "image/jpeg, but": "\xff\xd8\xff\xe0",
+		"image/gif, but": "GIF89a", "image/gif, but is": "GIF89a\x01\x00\x01\x00\x00\x00\x00;", "image/png, but": all["png"][:33] + all["png"][len(all["png"])-12:], "image/webp, but": "RIFF\x00\x00\x00\x00WEBP", "image/jpeg, but": "\xff\xd8\xff\xe0",
 	} {
 		_, err := builtin.Sniff([]byte(data))
 		var bad *builtin.PictureError
