@@ -19,9 +19,9 @@ func (p *program) usageCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use: "usage [TASK]", Short: "Sum up the tokens that were reported",
-		Long: `Sum up the tokens that model servers reported, every attempt counted. No
-tokens are estimated: what no call reported is unknown, and a sum that lacks
-calls says so (≥). Costs are what servers said, or, with ~, tokens times the list
+		Long: `Sum up the tokens that model servers reported, every attempt counted; one that was
+refused has used none. No tokens are estimated: what no call reported is unknown, and
+a sum that lacks calls says so (≥). Costs are what servers said, or, with ~, tokens times the list
 price of the model; calls whose price is not known are left out, and counted.
 
 TASK is an id, at least 4 of its closing characters, or "last" (the default).
@@ -67,7 +67,7 @@ func (p *program) showUsage(cmd *cobra.Command, args []string, by string, asJSON
 	case t.Calls == 0:
 		_, err = fmt.Fprintln(p.Out, p.say.Say("task.no_calls"))
 		return err
-	case t.Unavailable == t.Calls:
+	case t.Complete+t.Partial == 0:
 		fmt.Fprintln(p.Out, p.say.Say("usage.none"))
 	}
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
@@ -81,15 +81,15 @@ func (p *program) showUsage(cmd *cobra.Command, args []string, by string, asJSON
 
 // usageRow writes a line of the table.
 func (p *program) usageRow(w *tabwriter.Writer, key string, f trace.UsageFigure) {
-	reported := p.say.Say("usage.of", f.Complete, f.Calls)
+	reported := p.say.Say("usage.of", f.Complete, f.Calls-f.Refused)
 	if f.Partial > 0 {
-		reported = p.say.Say("usage.of.part", f.Complete, f.Calls, f.Partial)
+		reported = p.say.Say("usage.of.part", f.Complete, f.Calls-f.Refused, f.Partial)
 	}
 	figure := func(n *int64) string {
 		switch {
 		case n == nil:
 			return p.say.Say("usage.unknown")
-		case f.Complete < f.Calls:
+		case f.Complete+f.Refused < f.Calls:
 			return p.say.Say("usage.least", i18n.Number(*n))
 		}
 		return i18n.Number(*n)

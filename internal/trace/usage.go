@@ -22,12 +22,13 @@ type UsageRow struct {
 }
 
 // UsageFigure is what calls reported, every attempt counted. A figure is the sum over the calls that reported it; null: none
-// did, and nothing is estimated. It is the whole only where complete equals calls. Erased tasks are not in it.
+// did, and nothing is estimated. It is the whole only where complete and refused are all calls. Erased tasks are not in it.
 type UsageFigure struct {
 	Calls       int    `json:"calls"`       // all that were made
 	Complete    int    `json:"complete"`    // that reported all their figures
 	Partial     int    `json:"partial"`     // that reported some of them
-	Unavailable int    `json:"unavailable"` // that reported none: they failed, are under way, or the server does not tell
+	Refused     int    `json:"refused"`     // that ended without an answer, and so used nothing
+	Unavailable int    `json:"unavailable"` // that reported none: the answer broke off, they are under way, or the server does not tell
 	Input       *int64 `json:"input"`       // tokens that went in: fresh, cache_read and cache_write
 	Fresh       *int64 `json:"fresh"`       // of these, neither read from a cache nor written to one
 	CacheRead   *int64 `json:"cache_read"`
@@ -67,7 +68,7 @@ func (r *Reader) Usage(ctx context.Context, task, by string) (*UsageReport, erro
 	}
 	for _, x := range sums {
 		row := UsageRow{Key: x.Key, Title: titles[x.Key], UsageFigure: UsageFigure{
-			Calls: x.Calls, Complete: x.Complete, Partial: x.Partial, Unavailable: x.Calls - x.Complete - x.Partial,
+			Calls: x.Calls, Complete: x.Complete, Partial: x.Partial, Refused: x.Refused, Unavailable: x.Calls - x.Complete - x.Partial - x.Refused,
 			Input: NewUsage(x.Usage).Input(), Fresh: x.Usage.Fresh, CacheRead: x.Usage.CacheRead, CacheWrite: x.Usage.CacheWrite,
 			Output: x.Usage.Output, Reasoning: x.Usage.Reasoning,
 			nano: x.Nano, priced: x.Priced, told: x.Told, unpriced: x.Unpriced,
@@ -84,6 +85,7 @@ func (f *UsageFigure) add(x UsageFigure) {
 	f.Calls += x.Calls
 	f.Complete += x.Complete
 	f.Partial += x.Partial
+	f.Refused += x.Refused
 	f.Unavailable += x.Unavailable
 	f.nano, f.priced, f.told, f.unpriced = f.nano+x.nano, f.priced+x.priced, f.told+x.told, f.unpriced+x.unpriced
 	for _, p := range []struct {
