@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"overt/internal/llm"
+	"overt/internal/wire"
 )
 
 // PictureLimits are what a server takes of pictures in a request.
@@ -17,7 +18,8 @@ type PictureLimits struct {
 }
 
 // PicturesOf gives the limits of a server, by the host of its base URL and its protocol. Of one that is not known they are wide:
-// one picture of 32 MB, and what that makes after base64.
+// one picture of 32 MB, and what that makes after base64; but one that speaks Messages is taken for a way to Anthropic's,
+// unless it is a server of one's own.
 //
 // Sources: Anthropic's documents on vision (5 MB, which its server measures after base64; 8,000 pixels; 100 pictures; 32 MB for
 // a request); for the others what pi-mono found out in December 2025.
@@ -36,7 +38,7 @@ func PicturesOf(protocol, endpoint string) PictureLimits {
 	}
 	l := PictureLimits{One: 32 << 20, All: 44 << 20, Count: 1000}
 	switch {
-	case protocol == Messages || below("anthropic.com"):
+	case protocol == Messages && !wire.Local(endpoint) || below("anthropic.com"):
 		l = PictureLimits{One: 5 << 20 / 4 * 3, All: 30 << 20, Count: 100, Side: 8000}
 	case below("openai.com", "openai.azure.com"):
 		l = PictureLimits{One: 25 << 20, All: 44 << 20, Count: 500}

@@ -46,7 +46,7 @@ func Sniff(data []byte) (Picture, error) {
 	case len(data) == 0:
 		return p, &PictureError{Why: "it is empty"}
 	case utf8.Valid(data) && bytes.IndexByte(data, 0) < 0:
-		return p, &PictureError{Why: "it is text", Text: true}
+		return p, &PictureError{Why: "it is text, not PNG, JPEG, GIF or WebP", Text: true}
 	default:
 		return p, &PictureError{Why: "it is no PNG, JPEG, GIF or WebP"}
 	}
@@ -168,7 +168,7 @@ func webp(data []byte) (w, h int, ok bool) {
 	return 0, 0, false
 }
 
-// Pictures is what a model's server takes.
+// Pictures is what a model's server takes, with the fields of package provider's PictureLimits, which tools must not know.
 type Pictures struct {
 	One   int64 // bytes of a picture
 	All   int64 // bytes of all pictures of a request, after base64
