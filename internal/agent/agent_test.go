@@ -299,6 +299,15 @@ func TestRepliesThatAreNoAnswer(t *testing.T) {
 	}
 }
 
+// TestLongWaitIsTold: a wait that is left to the person is said.
+func TestLongWaitIsTold(t *testing.T) {
+	s := &scene{model: &model{script: []reply{{err: &llm.Error{Class: llm.Rate, HTTP: 429, Message: "slow down", RetryAfter: time.Hour}}}}}
+	p, _ := s.turn(t, context.Background()).Fact.Data.(event.RunFailed)
+	if p.Detail != "HTTP 429: slow down (the server asks to wait 1h0m0s)" {
+		t.Errorf("%+v", p)
+	}
+}
+
 // covers L238 L239
 func TestRetries(t *testing.T) {
 	rate := &llm.Error{Class: llm.Rate, HTTP: 429, Message: "slow down", RetryAfter: 7 * time.Second}

@@ -71,7 +71,7 @@ func (t *turn) call(ctx context.Context) (*llm.Response, error) {
 			return nil, ferr
 		}
 		if !again {
-			return nil, &failure{code: code(e), class: e.Class, http: e.HTTP, detail: e.Error()}
+			return nil, &failure{code: code(e), class: e.Class, http: e.HTTP, detail: detail(e)}
 		}
 		if left != nil {
 			if plain, manifest, err = prompt.Build(t.Thread); err != nil {
@@ -101,6 +101,15 @@ func pictures(e *llm.Error, r *llm.Request, shown bool) (*llm.Error, []event.Dra
 		return e, nil
 	}
 	return e, []event.Draft{{Subject: r.ID, Data: event.PicturesLeft{Count: n, Reason: e.Message}}}
+}
+
+// detail is what is said of a failure: the server's words, and for how long it wants to be left alone where that is too long to
+// wait for without being told to.
+func detail(e *llm.Error) string {
+	if e.RetryAfter <= maxWait {
+		return e.Error()
+	}
+	return fmt.Sprintf("%s (the server asks to wait %s)", e.Error(), e.RetryAfter.Round(time.Second))
 }
 
 func code(e *llm.Error) string {
