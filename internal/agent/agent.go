@@ -163,7 +163,7 @@ func (t *turn) step(ctx context.Context) (done bool, err error) {
 	t.steps++
 	switch calls := t.Thread.Open(); {
 	case r.Finish == llm.ContentFilter: // whatever calls came with it, the answer is not what was meant
-		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the provider's content filter stopped the answer"}
+		return false, &failure{code: "provider", class: llm.Policy, http: r.Exchange.HTTP, detail: "the model refused to answer, or a content filter of the provider stopped it"}
 	case r.Finish == llm.Length:
 		return false, t.cut(ctx, calls, r)
 	case len(calls) > 0:
