@@ -66,6 +66,9 @@ func object(data []byte) (v map[string]any, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
 	if err := d.Decode(&v); err != nil {
+		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+			return nil, errors.New(wrong.Value)
+		}
 		return nil, err
 	}
 	if v == nil {

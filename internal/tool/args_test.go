@@ -89,7 +89,7 @@ func TestArguments(t *testing.T) {
 		"null for what is required":   {args: `{"path":null}`, code: tool.CodeBadArguments, says: "path must be a string"},
 		"nothing":                     {args: "", code: tool.CodeBadArguments, says: "path"},
 		"null":                        {args: "null", code: tool.CodeBadArguments, says: "path"},
-		"a list":                      {args: "[]", code: tool.CodeBadArguments, says: "JSON object"},
+		"a list":                      {args: "[]", code: tool.CodeBadArguments, says: "are not one JSON object (array)"},
 		"cut":                         {args: `{"path":"x`, code: tool.CodeBadArguments, says: "JSON object"},
 		"two objects":                 {args: `{"path":"x"}{"path":"y"}`, code: tool.CodeBadArguments, says: "one JSON object"},
 		"wrong type":                  {args: `{"path":["x"]}`, code: tool.CodeBadArguments, says: "path"},
