@@ -70,7 +70,7 @@ func TestModels(t *testing.T) {
 	if r = p.run("models", "-m", "shop/beta-small", "LARGE", "alp"); r.status != 0 || strings.Contains(r.out, "beta") || !strings.Contains(r.out, "alpha-large") {
 		t.Errorf("%+v", r)
 	}
-	if r = p.run("models", "-m", "shop/beta-small", "gamma"); r.status != 0 || r.out != "" || r.err != "no model fits\n" {
+	if r = p.run("models", "-m", "shop/beta-small", "gamma"); r.status != 1 || r.out != "" || r.err != "overt: no model of shop fits \"gamma\"\n" {
 		t.Errorf("%+v", r)
 	}
 	p.run("models", "--refresh", "-m", "shop/beta-small").want(t, 0)
@@ -113,7 +113,7 @@ func TestModels(t *testing.T) {
 	if r = p.run("models", "-m", "shop/beta-small"); r.status != 0 || !strings.Contains(r.err, "this is what it said on ") || !strings.Contains(r.out, "131,072") {
 		t.Errorf("%+v", r)
 	}
-	if r = p.run("models", "-m", "shop/beta-small", "--refresh"); r.status != 1 || !strings.Contains(r.err, "overt: shop did not list its models: ") || !strings.Contains(r.err, "refused") {
+	if r = p.run("models", "-m", "shop/beta-small", "--refresh"); r.status != 1 || !strings.Contains(r.err, "shop did not list its models (connection refused") || strings.Count(r.err, "\n") != 1 {
 		t.Errorf("%+v", r)
 	}
 	if after, err := os.ReadFile(list[0]); err != nil || string(after) != string(before) {
@@ -156,7 +156,7 @@ func TestModelsErrors(t *testing.T) {
 		r := newPlace(t).run("models", "-u", s.URL, "-m", "x", "-k", "sk-told-0001")
 		switch {
 		case c.want == "":
-			if r.status != 0 || r.err != "no model fits\n" {
+			if r.status != 1 || r.err != "overt: 127.0.0.1 lists no model, and the catalogue of this program knows none there\n" {
 				t.Errorf("%s: %+v", name, r)
 			}
 		case r.status != 1 || !strings.Contains(r.err, c.want) || strings.Contains(r.err, "sk-told"):
@@ -165,6 +165,41 @@ func TestModelsErrors(t *testing.T) {
 	}
 	if asked, _ := other.seen(); len(asked) != 0 {
 		t.Errorf("%q", asked)
+	}
+	// Without a key nobody is asked, and the catalogue is shown; what does not fit has one reason.
+	p := newPlace(t)
+	if r := p.run("models", "-m", "anthropic/x"); r.status != 0 || !strings.Contains(r.out, "claude") || strings.Count(r.err, "\n") != 1 ||
+		!strings.Contains(r.err, "it wants a key: set ANTHROPIC_API_KEY") || !strings.Contains(r.err, "this is what the catalogue") {
+		t.Errorf("%+v", r)
+	}
+	if r := p.run("models", "-m", "anthropic/x", "no such"); r.status != 1 || r.out != "" || strings.Count(r.err, "\n") != 1 || !strings.Contains(r.err, `none that fits "no such"`) {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestWhichModel: an endpoint is named with its port, and what it lists with how many these are. At an address that is not there another protocol
+// is thought of; at one where only the model is not, not.
+func TestWhichModel(t *testing.T) {
+	s := openShop(t, nil, func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodGet:
+			fmt.Fprint(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
+		case strings.HasSuffix(r.URL.Path, "/messages"):
+			w.WriteHeader(http.StatusNotFound)
+			fmt.Fprint(w, `{"type":"error","error":{"type":"not_found_error","message":"model: nosuch"}}`)
+		default:
+			http.NotFound(w, r)
+		}
+	})
+	p := newPlace(t)
+	if r := p.run("-u", s.URL+"/v1", "hi"); r.status != 3 || !strings.Contains(r.err, strings.TrimPrefix(s.URL, "http://")+" lists 2 models, and none is named: a, b\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := p.run("-u", s.URL+"/v1", "-m", "a", "hi"); r.status != 1 || !strings.Contains(r.err, "or the server speaks another protocol: --protocol openai-responses, --protocol anthropic-messages\n") {
+		t.Errorf("%+v", r)
+	}
+	if r := p.run("-u", s.URL+"/v1", "-m", "nosuch", "--protocol", "anthropic-messages", "hi"); r.status != 1 || strings.Contains(r.err, "another protocol") {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -29,7 +29,7 @@ func (d *doctor) endpoint(ctx context.Context, f *findings) {
 		d.noEndpoint(ctx, f)
 		return
 	}
-	f.ok("doctor.endpoint", c.Provider, d.mask.URL(c.BaseURL.Value), c.BaseURL.Source)
+	f.ok("doctor.endpoint", c.Provider, d.mask.URL(c.BaseURL.Value), c.BaseURL.Source, c.Protocol.Value)
 	if c.Model.Value != "" {
 		f.ok("doctor.model.named", c.Model.Value, c.Model.Source)
 	}

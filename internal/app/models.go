@@ -243,7 +243,9 @@ func Models(ctx context.Context, o Options, keep bool) (*ModelList, error) {
 	defer w.Close()
 	k := readKnown(o.State, c.BaseURL.Value)
 	out := &ModelList{Provider: c.Provider, Endpoint: plainURL(c.BaseURL.Value)}
-	if _, err := k.ask(ctx, c, w.HTTP(), c.Model.Value); err != nil {
+	if i := slices.IndexFunc(c.Problems, func(e *config.Error) bool { return e.Code == "config.preset_key" }); i >= 0 {
+		out.Err = fmt.Errorf("it wants a key: set %v", c.Problems[i].Args[1])
+	} else if _, err := k.ask(ctx, c, w.HTTP(), c.Model.Value); err != nil {
 		out.Err = errors.New(mask.String(err.Error()))
 	} else if keep {
 		if err := k.write(o.State); err != nil {

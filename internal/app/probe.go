@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -168,12 +169,26 @@ func chooseModel(ctx context.Context, c *config.Config, client *http.Client, mas
 	ids := list.IDs()
 	switch {
 	case err != nil:
-		return "", &config.Error{Code: "config.no_list", Args: []any{c.Provider, mask.String(err.Error())}, Hint: "config.no_list.hint", HintArgs: []any{"overt doctor"}}
+		return "", &config.Error{Code: "config.no_list", Args: []any{Place(c), mask.String(err.Error())}, Hint: "config.no_list.hint", HintArgs: []any{"overt doctor"}}
 	case len(ids) == 1:
-		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{ids[0], c.Provider}})
+		c.Notices = append(c.Notices, config.Notice{Code: "config.one_model", Args: []any{ids[0], Place(c)}})
 		return ids[0], nil
+	case len(ids) == 0:
+		return "", &config.Error{Code: "config.empty_list", Args: []any{Place(c)}, Hint: "config.no_model.hint"}
 	}
-	return "", &config.Error{Code: "config.no_model", Args: []any{c.Provider, strings.Join(ids, ", ")}, Hint: "config.no_model.hint"}
+	some := strings.Join(ids[:min(len(ids), 10)], ", ")
+	if len(ids) > 10 {
+		some += ", …"
+	}
+	return "", &config.Error{Code: "config.no_model", Args: []any{Place(c), len(ids), some}, Hint: "config.no_model.hint"}
+}
+
+// Place names the endpoint: by the name of its entry or preset, else by host and port.
+func Place(c *config.Config) string {
+	if u, err := url.Parse(c.BaseURL.Value); err == nil && u.Hostname() == c.Provider {
+		return u.Host
+	}
+	return c.Provider
 }
 
 // lastReply is a sink that remembers the body of the last reply.

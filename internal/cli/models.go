@@ -80,7 +80,7 @@ func (p *program) models(ctx context.Context, words []string, refresh, asJSON bo
 	if err != nil {
 		return err
 	}
-	c, err := p.config(root)
+	c, err := p.keyless(root)
 	if err != nil {
 		return err
 	}
@@ -97,28 +97,43 @@ func (p *program) models(ctx context.Context, words []string, refresh, asJSON bo
 	} else {
 		err = p.writeModels(list)
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case list.Err != nil && (refresh || len(list.Models) == 0):
-		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say("models.unasked", list.Provider, list.Err)))
-		return exit(statusFailed)
 	}
-	return nil
+	switch none := len(list.Models) == 0; {
+	case none && list.Err != nil && len(words) > 0:
+		err = p.noModels("models.unfit.unasked", list.Provider, list.Err, strings.Join(words, " "))
+	case none && list.Err != nil:
+		err = p.noModels("models.unasked", list.Provider, list.Err)
+	case none && len(words) > 0:
+		err = p.noModels("models.unfit", list.Provider, strings.Join(words, " "))
+	case none:
+		err = p.noModels("models.none", list.Provider)
+	case list.Err != nil && refresh && asJSON:
+		err = p.noModels("models.unasked", list.Provider, list.Err)
+	case list.Err != nil && refresh: // it was said above the table
+		err = exit(statusFailed)
+	}
+	return err
+}
+
+// noModels says why there is nothing, or not what was asked for.
+func (p *program) noModels(code string, args ...any) error {
+	fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(code, args...)))
+	return exit(statusFailed)
 }
 
 // writeModels writes a table.
 func (p *program) writeModels(list *app.ModelList) error {
+	if len(list.Models) == 0 {
+		return nil
+	}
 	switch {
 	case list.Err == nil:
 	case list.Asked.IsZero():
 		fmt.Fprintln(p.Err, visible(p.say.Say("models.catalogue", list.Provider, list.Err)))
 	default:
 		fmt.Fprintln(p.Err, visible(p.say.Say("models.before", list.Provider, list.Err, list.Asked.Local().Format(time.DateTime))))
-	}
-	if len(list.Models) == 0 {
-		fmt.Fprintln(p.Err, p.say.Say("models.none"))
-		return nil
 	}
 	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, strings.ReplaceAll(p.say.Say("models.columns"), "|", "\t"))

@@ -150,7 +150,7 @@ func (p *program) kept(forget, asJSON bool) error {
 		fmt.Fprintln(p.Out, visible(p.say.Say(code, m.Model, m.Endpoint, m.Protocol, m.At.Local().Format(time.DateTime), p.say.Say("probe.by."+m.By), found)))
 	}
 	if len(list) == 0 {
-		fmt.Fprintln(p.Err, visible(p.say.Say("probe.kept.none", c.Provider)))
+		fmt.Fprintln(p.Err, visible(p.say.Say("probe.kept.none", app.Place(c))))
 	}
 	return nil
 }

@@ -46,6 +46,9 @@ func (p *program) task(cmd *cobra.Command, args []string) (err error) {
 	p.checkText(text)
 	lines := text == "" && p.InTTY && p.OutTTY && conf.Output == "text" && conf.Input == "text"
 	if text == "" && !lines && conf.Input == "text" {
+		if len(p.flags.images) > 0 {
+			return &config.Error{Code: "task.picture", Hint: "task.picture.hint", Usage: true}
+		}
 		return session.ErrEmpty
 	}
 	talks := conf.Input == "stream-json"

@@ -36,8 +36,9 @@ type textView struct {
 	open  bool   // the terminal's line is not ended
 	demo  bool   // how to look at the record is said in the end, with the folder
 
-	estimate   int  // tokens of the request that is under way, estimated
-	toldUnread bool // it was said that the server reads only a part
+	model      string // of the call under way
+	estimate   int    // tokens of the request that is under way, estimated
+	toldUnread bool   // it was said that the server reads only a part
 }
 
 // toolLine is a call as it is shown.
@@ -58,7 +59,7 @@ func (v *textView) event(e trace.Event) error {
 	case event.RunInterrupted:
 		return v.interrupted(context.Background(), e.Task, d)
 	case event.CallStarted:
-		v.shown, v.estimate = 0, d.Estimate
+		v.shown, v.estimate, v.model = 0, d.Estimate, d.Model
 		clear(v.tools)
 		if d.Repairs > 0 {
 			v.note(v.p.say.Say("run.repaired", d.Repairs))
@@ -209,6 +210,17 @@ func (v *textView) failed(d event.RunFailed, task string) {
 	if d.Class == "network" || d.Class == "redirect" || strings.HasPrefix(d.Class, "auth") || d.HTTP == http.StatusNotFound {
 		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("run.hint.look", "overt doctor"))
 	}
+	// An address that is not there; a model that is not there is named.
+	if (d.HTTP == http.StatusNotFound || d.HTTP == http.StatusMethodNotAllowed) && !names(d.Detail, v.model) {
+		others := slices.DeleteFunc(config.Protocols(), func(name string) bool { return name == v.p.conf.Protocol.Value })
+		fmt.Fprintf(v.p.Err, "  %s\n", v.p.say.Say("run.hint.protocol", strings.Join(others, ", --protocol ")))
+	}
+}
+
+// names tells whether a text has a name as a word of its own.
+func names(text, name string) bool {
+	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" `\"'’,;()[]", r) })
+	return slices.ContainsFunc(words, func(w string) bool { return strings.TrimRight(w, ".:") == name })
 }
 
 func (v *textView) failedCall(d event.CallFailed) {

@@ -78,7 +78,8 @@ func english() map[string]string {
 		"config.system_file":       "the system prompt can't be read: %s",
 		"config.home":              "there is nowhere to keep the record: neither HOME nor XDG_STATE_HOME is an absolute path",
 		"config.home.hint":         "set HOME, or XDG_STATE_HOME",
-		"config.no_model":          "%s lists no model to take by itself: %s",
+		"config.no_model":          "%s lists %d models, and none is named: %s",
+		"config.empty_list":        "%s lists no model, and none is named",
 		"config.no_list":           "%s gave no list of models to take one from: %s",
 		"config.no_list.hint":      "%s looks at each link; --model NAME does without the list",
 		"config.no_model.hint":     "pass --model NAME",
@@ -103,6 +104,8 @@ func english() map[string]string {
 		"task.input.garbled": "the input is not all UTF-8; what is not is replaced by U+FFFD",
 		"task.input.read":    "standard input can't be read: %s",
 		"task.empty":         "the prompt is empty",
+		"task.picture":       "a picture needs a prompt beside it",
+		"task.picture.hint":  "overt --image FILE \"what to do with it\"",
 		"task.empty.hint":    "overt \"what to do\", or overt --help",
 
 		"task.state":           "task %s is %s, which does not allow this",

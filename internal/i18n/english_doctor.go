@@ -64,7 +64,7 @@ func englishDoctor() map[string]string {
 		"doctor.unused.name.next":            "unset %s; `overt --help` lists the settings",
 
 		// endpoint
-		"doctor.endpoint":            "%s, %s (%s)",
+		"doctor.endpoint":            "%s, %s (%s), protocol %s",
 		"doctor.endpoint.unsure":     "endpoint and network: not looked at, since the settings that do not hold may decide them",
 		"doctor.model.named":         "model %s (%s)",
 		"doctor.local":               "a local server answers: %s at %s; models: %d (%s)",

@@ -155,7 +155,7 @@ func TestReadImage(t *testing.T) {
 	}
 	b.must("read_image", args{"path": "link.png"})
 	for path, want := range map[string][]string{
-		"text.png": {"not_a_picture", "text.png is no picture: it is text; read it with read_file"},
+		"text.png": {"not_a_picture", "text.png is no picture: it is text, not PNG, JPEG, GIF or WebP; read it with read_file"},
 		"data.bin": {"not_a_picture", "no PNG, JPEG, GIF or WebP"}, "cut.png": {"not_a_picture", "damaged or cut off"}, "empty.png": {"not_a_picture", "it is empty"},
 		"large.gif": {"too_large", "large.gif was not taken: it is larger than 0.0 MB", "smaller copy"},
 		"none.png":  {"not_found", "list_files"}, "out.png": {"outside"}, "dir": {"not_regular"},
