@@ -107,6 +107,9 @@ func Open(ctx context.Context, o Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	if _, bad := profileOf(o.Config, "", o.Config.Model.Value); bad != nil { // before anything is recorded
+		return nil, bad
+	}
 	a := &App{o: o, list: rules, mask: redact.New(), learner: newLearner(), tools: map[string]*tool.Set{}}
 	learnSecrets(a.mask, o.Config, o.Env)
 	if err := askKey(ctx, o.Config, o.Env, a.mask); err != nil {

@@ -159,7 +159,7 @@ func (f *findings) setting(e *config.Error) {
 	c.Path, c.Line, c.Column = e.Path, e.Line, e.Column
 	switch s := e.Source; {
 	case e.Hint != "":
-		c.next(e.Hint)
+		c.next(e.Hint, e.HintArgs...)
 	case e.Line > 0:
 		c.next("doctor.setting.line", e.Line, e.Path)
 	case s.Layer == config.Flag || s.Layer == config.Environment:

@@ -81,7 +81,9 @@ func (d *doctor) unsure() bool {
 
 // noEndpoint names local servers that could be one.
 func (d *doctor) noEndpoint(ctx context.Context, f *findings) {
-	if i := slices.IndexFunc(d.c.Problems, func(e *config.Error) bool { return e.Code == "config.no_key" }); i >= 0 {
+	if i := slices.IndexFunc(d.c.Problems, func(e *config.Error) bool {
+		return slices.Contains([]string{"config.no_key", "config.no_prefix", "config.model_alone"}, e.Code)
+	}); i >= 0 {
 		f.setting(d.c.Problems[i])
 	}
 	if d.o.Offline {

@@ -51,8 +51,8 @@ func (d *doctor) network(ctx context.Context, f *findings, fits bool) {
 		}
 	}
 	link, bad := transport(d.c)
-	if bad != nil {
-		f.setting(bad)
+	if bad != nil { // it was told with the settings
+		f.skip("doctor.skipped", d.mask.URL(d.c.BaseURL.Value))
 		return
 	}
 	if !j.proxy(link) {

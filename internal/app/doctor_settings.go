@@ -11,7 +11,7 @@ import (
 
 // endpointCodes are problems that are told with the endpoint.
 func endpointCodes() []string {
-	return []string{"config.no_key", "config.preset_key", "config.wrong_key", "config.bad_key"}
+	return []string{"config.no_key", "config.no_prefix", "config.model_alone", "config.preset_key", "config.wrong_key", "config.bad_key"}
 }
 
 // settings says which settings do not hold, which hide others, and which have no effect.
@@ -21,15 +21,13 @@ func (d *doctor) settings(_ context.Context, f *findings) {
 	if _, err := Rules(d.c); errors.As(err, &rule) {
 		bad = append(bad, rule)
 	}
-	if _, err := profileOf(d.c, "", d.c.Model.Value); err != nil {
-		bad = append(bad, err)
-	}
+	bad = append(bad, CheckEntries(d.c)...)
 	for _, e := range bad {
 		if !slices.Contains(endpointCodes(), e.Code) {
 			f.setting(e)
 		}
 	}
-	for _, n := range d.c.Notices {
+	for _, n := range slices.Concat(d.c.Notices, d.c.Dormant) {
 		f.ok(n.Code, slices.Clone(n.Args)...)
 	}
 	if len(f.checks) == 0 {

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"overt/internal/config"
@@ -29,21 +33,85 @@ func transport(c *config.Config) (wire.Transport, *config.Error) {
 	if c.CAFile.Value == "" {
 		return t, nil
 	}
-	path := c.CAFile.Value
-	if !filepath.IsAbs(path) { // where it is said is where it is from
-		path = filepath.Join(filepath.Dir(c.CAFile.Source.Name), path)
+	text, bad := certificates(c.CAFile)
+	if bad != nil {
+		return t, bad
 	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return t, (&config.Error{Code: "config.ca_file", Args: []any{path, err}}).In(c.CAFile.Source)
-	}
+	var err error
 	if t.Roots, err = x509.SystemCertPool(); err != nil {
 		t.Roots = x509.NewCertPool()
 	}
-	if !t.Roots.AppendCertsFromPEM(text) {
-		return t, (&config.Error{Code: "config.ca_file.empty", Args: []any{path}}).In(c.CAFile.Source)
-	}
+	t.Roots.AppendCertsFromPEM(text)
 	return t, nil
+}
+
+// certificates reads a file of certificates in PEM form, of which there must be one.
+func certificates(s config.Setting) ([]byte, *config.Error) {
+	path := s.Value
+	if !filepath.IsAbs(path) { // where it is said is where it is from
+		path = filepath.Join(filepath.Dir(s.Source.Name), path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		if pe, ok := errors.AsType[*fs.PathError](err); ok { // the path is said beside it
+			err = pe.Err
+		}
+		return nil, (&config.Error{Code: "config.ca_file", Args: []any{path, err}}).In(s.Source)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM(text) {
+		return nil, (&config.Error{Code: "config.ca_file.empty", Args: []any{path}}).In(s.Source)
+	}
+	return text, nil
+}
+
+// CheckEntries gives what package config can't know of: quirks that are none, and files of certificates that are none, in every entry of
+// providers that is turned on. A run is refused over those of its own endpoint.
+func CheckEntries(c *config.Config) (bad []*config.Error) {
+	seen := map[config.Source]bool{}
+	look := func(s config.Setting) {
+		if s.Value == "" || seen[s.Source] {
+			return
+		}
+		seen[s.Source] = true
+		if _, e := certificates(s); e != nil {
+			bad = append(bad, e)
+		}
+	}
+	look(c.CAFile)
+	for _, e := range c.Providers {
+		if !e.Disabled {
+			bad = append(bad, badQuirks(e.Quirks)...)
+			look(e.Setting(config.CAFile))
+		}
+	}
+	return bad
+}
+
+// badQuirks says what is wrong with the quirks of an entry, each at its place.
+func badQuirks(s config.Setting) (bad []*config.Error) {
+	if s.Value == "" {
+		return nil
+	}
+	for _, m := range provider.CheckMembers([]byte(s.Value)) {
+		name := s.Key + "." + m.Name
+		e := &config.Error{Code: "config.file.type", Args: []any{name, m.Takes}}
+		switch {
+		case m.Unknown:
+			var names []string
+			for _, known := range provider.Members() {
+				names = append(names, known.Name)
+			}
+			e.Code, e.Args = "config.quirk", []any{s.Key, m.Name, strings.Join(names, ", ")}
+			if like := config.Nearest(m.Name, names, 1); len(like) > 0 {
+				e.Code, e.Args = "config.quirk.like", []any{s.Key, m.Name, like[0]}
+			}
+		case m.Value != "":
+			e.Code, e.Args = "config.value", []any{name, m.Value, m.Takes}
+		}
+		bad = append(bad, e.In(s.Member(m.Name)))
+	}
+	slices.SortStableFunc(bad, func(a, b *config.Error) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	return bad
 }
 
 // profileOf is how the endpoint differs from its protocol: what is known of it, over that what was measured and is kept below state ("": nothing
@@ -58,10 +126,10 @@ func profileOf(c *config.Config, state, model string) (provider.Profile, *config
 	if c.Quirks.Value == "" {
 		return p, nil
 	}
-	if err := applyQuirks(&p, []byte(c.Quirks.Value)); err != nil {
-		text := strings.TrimPrefix(err.Error(), "json: ")
-		return p, (&config.Error{Code: "config.quirks", Args: []any{c.Quirks.Key, text}}).In(c.Quirks.Source)
+	if bad := badQuirks(c.Quirks); bad != nil {
+		return p, bad[0]
 	}
+	_ = applyQuirks(&p, []byte(c.Quirks.Value)) // each member is of its type
 	return p, nil
 }
 

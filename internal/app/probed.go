@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -74,11 +73,10 @@ func readProbedFile(path string) (probed, bool) {
 		return probed{}, false
 	}
 	var p probed
-	var test provider.Profile
 	if json.NewDecoder(f).Decode(&p) != nil {
 		return probed{}, false
 	}
-	if len(p.Quirks) > 0 && applyQuirks(&test, p.Quirks) != nil {
+	if len(p.Quirks) > 0 && provider.CheckMembers(p.Quirks) != nil {
 		return probed{}, false
 	}
 	return p, true
@@ -121,12 +119,8 @@ func (p *probed) learn(r *provider.Probed) error {
 	return nil
 }
 
-// applyQuirks changes a profile as an object says.
-func applyQuirks(p *provider.Profile, object []byte) error {
-	d := json.NewDecoder(bytes.NewReader(object))
-	d.DisallowUnknownFields()
-	return d.Decode(p)
-}
+// applyQuirks changes a profile as an object says, which [provider.CheckMembers] has nothing against.
+func applyQuirks(p *provider.Profile, object []byte) error { return json.Unmarshal(object, p) }
 
 // writeState writes a file of the person's state, whole or not at all, for its owner alone.
 func writeState(path string, text []byte) error {

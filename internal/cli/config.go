@@ -14,6 +14,7 @@ import (
 
 	"overt/internal/app"
 	"overt/internal/config"
+	"overt/internal/provider"
 )
 
 // configCommand shows, checks and changes settings.
@@ -68,7 +69,7 @@ func (p *program) known(least, most int) cobra.PositionalArgs {
 			return usageError{errors.New(p.say.Say("config.key"))}
 		}
 		if strings.HasPrefix(args[0], "providers") {
-			return &config.Error{Code: "config.providers", Args: []any{p.places().Config}, Usage: true}
+			return &config.Error{Code: "config.providers", Args: []any{p.places().Config}, Hint: "config.providers.hint", Usage: true}
 		}
 		if !slices.ContainsFunc(config.Keys(), func(k config.Key) bool { return k.Name == args[0] }) {
 			return &config.Error{Code: "config.unknown", Args: []any{args[0]}, Hint: "config.unknown.hint", Usage: true}
@@ -135,6 +136,9 @@ func (p *program) showConfig(asJSON bool) error {
 			}
 			out = append(out, one)
 		}
+		for _, s := range c.Described {
+			out = append(out, p.shown(s))
+		}
 		if werr := p.writeJSON(out); werr != nil {
 			return werr
 		}
@@ -160,6 +164,9 @@ func (p *program) showConfig(asJSON bool) error {
 			}
 		}
 	}
+	for _, s := range c.Described {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", visible(s.Key), visible(p.value(s)), visible(s.Source.String()))
+	}
 	if ferr := w.Flush(); ferr != nil {
 		return ferr
 	}
@@ -183,13 +190,18 @@ func (p *program) shown(s config.Setting) shownSetting {
 	for _, v := range s.List {
 		out.List = append(out.List, p.mask.String(v))
 	}
-	if value := p.mask.String(bare(s)); value != "" && s.Key != config.APIKey {
+	if value := p.mask.String(bare(s)); value != "" && !secret(s) {
 		out.Value = &value
 	}
 	return out
 }
 
-// value is a value for people: of a key, only how long it is.
+// secret tells whether the value is one: a key, or a field of the header, which may hold one.
+func secret(s config.Setting) bool {
+	return s.Key == config.APIKey || strings.HasPrefix(s.Key, "providers.") && strings.Contains(s.Key, ".headers.")
+}
+
+// value is a value for people: of what is secret, only how long it is.
 func (p *program) value(s config.Setting) string {
 	switch {
 	case len(s.List) > 0:
@@ -198,7 +210,7 @@ func (p *program) value(s config.Setting) string {
 		return p.say.Say("config.show.asked")
 	case s.Value == "":
 		return "-"
-	case s.Key == config.APIKey:
+	case secret(s):
 		return p.say.Say("config.show.key", len([]rune(s.Value)))
 	}
 	first, rest, more := strings.Cut(p.mask.String(bare(s)), "\n")
@@ -265,13 +277,25 @@ func (p *program) configPath() error {
 
 func (p *program) checkConfig() error {
 	c, err := p.resolved()
-	if c != nil && len(c.Problems) > 1 {
-		for _, bad := range c.Problems {
+	if c == nil {
+		return err
+	}
+	for _, n := range c.Dormant {
+		fmt.Fprintf(p.Err, "overt: %s\n", visible(p.say.Say(n.Code, n.Args...)))
+	}
+	problems := append(slices.Clone(c.Problems), app.CheckEntries(c)...)
+	if bad, ok := errors.AsType[*config.Error](p.systemText(c)); ok {
+		problems = append(problems, bad)
+	}
+	switch {
+	case len(problems) == 1:
+		return problems[0]
+	case len(problems) > 1:
+		for _, bad := range problems {
 			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(bad).text))
 		}
 		return exit(statusConfig)
-	}
-	if err != nil {
+	case err != nil:
 		return err
 	}
 	_, err = fmt.Fprintln(p.Out, p.say.Say("config.fine"))
@@ -279,7 +303,11 @@ func (p *program) checkConfig() error {
 }
 
 func (p *program) configSchema() error {
-	text, err := config.Schema()
+	quirks, err := provider.MembersSchema()
+	if err != nil {
+		return err
+	}
+	text, err := config.Schema(quirks)
 	if err == nil {
 		_, err = fmt.Fprintf(p.Out, "%s\n", text)
 	}

@@ -131,7 +131,7 @@ func (p *program) rules(ctx context.Context) (list []policy.Rule, sandbox bool, 
 // onlyEndpoint tells whether nothing is wrong with the settings but that there is no model server to go to.
 func (p *program) onlyEndpoint(c *config.Config, err error) bool {
 	e, ok := errors.AsType[*config.Error](err)
-	return ok && c != nil && slices.Contains([]string{"config.no_key", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code)
+	return ok && c != nil && slices.Contains([]string{"config.no_key", "config.no_prefix", "config.model_alone", "config.preset_key", "config.no_provider", "config.wrong_key"}, e.Code)
 }
 
 // here opens the workspace and gives the current folder in it.

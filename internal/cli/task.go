@@ -238,7 +238,7 @@ func (p *program) open(ctx context.Context, conf *config.Config, root, state str
 // for the person to say.
 func (p *program) nearby(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*config.Error](err)
-	if !ok || e.Code != "config.no_key" {
+	if !ok || e.Code != "config.no_key" && e.Code != "config.no_prefix" {
 		return err
 	}
 	var found []string

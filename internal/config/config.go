@@ -62,7 +62,16 @@ type Setting struct {
 	List   []string // of keys of kind List and Command
 	Source Source
 
-	places []Source // of the elements of List in a file
+	places  []Source          // of the elements of List in a file
+	members map[string]Source // of the members of an object in a file
+}
+
+// Member says where a member of an object stands, or the object where the member is not in it.
+func (s Setting) Member(name string) Source {
+	if at, ok := s.members[name]; ok {
+		return at
+	}
+	return s.Source
 }
 
 // set tells whether there is a value.
@@ -108,6 +117,7 @@ type Config struct {
 	Headers        []Setting    // of the provider's entry, for its own endpoint; Key ends in the field's name
 	Quirks         Setting      // of the provider's entry, a JSON object
 	Models         []ModelFacts // of the provider's entry; see Said
+	Described      []Setting    // what the provider's entry says in force beside the settings, for those who show it: headers, quirks, models
 	Ephemeral      bool
 	Output         string
 	Input          string
@@ -120,6 +130,7 @@ type Config struct {
 	Settings  []Explained // every key, in the order of Keys
 	Providers []Entry
 	Notices   []Notice
+	Dormant   []Notice  // of entries of providers that are not in use here; a run has nothing to say of them
 	Problems  []*Error  // everything that does not hold; Resolve returns the first
 	Withheld  []Setting // keys that are at hand and belong to another endpoint; Value is empty
 	Ignored   []string  // keys in the project's file that are never taken from there
@@ -255,6 +266,7 @@ type resolver struct {
 	user, project file
 	values        map[string]Setting
 	c             *Config
+	used          string // the name of the entry that the endpoint is of
 }
 
 // layers gives what each layer says of a key, the strongest first; the built-in value is the last.

@@ -75,11 +75,26 @@ func (r *resolver) presets() []Preset {
 // endpoint settles provider, base URL, model, protocol and key.
 func (r *resolver) endpoint() {
 	c := r.c
-	if c.BaseURL.Value != "" {
+	defer r.dormant()
+	switch e := r.entry(c.Model.Value); {
+	case c.BaseURL.Value != "":
 		r.given()
-	} else if !r.named() && !r.selected() {
+	case e.Name != "":
 		r.key(Preset{}, Entry{})
-		if some, more := variables(); !r.stranger(Preset{}) && len(c.Problems) == 0 { // which may have kept one out
+		r.alone(or(e.Model, Setting{Value: modelOf(e.Name)}).Value)
+		return
+	case !r.named() && !r.selected():
+		r.key(Preset{}, Entry{})
+		if r.stranger(Preset{}) || len(c.Problems) > 0 { // which may have kept one out
+			return
+		}
+		p, known := preset(c.Model.Value)
+		switch some, more := variables(); {
+		case known:
+			r.alone(p.Model)
+		case c.Model.Value != "":
+			r.bad((&Error{Code: "config.no_prefix", Args: []any{c.Model.Value, strings.Join(r.names(), ", ")}, Hint: "config.no_provider.hint"}).In(c.Model.Source))
+		default:
 			r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
 		}
 		return
@@ -89,8 +104,89 @@ func (r *resolver) endpoint() {
 	}
 }
 
-// given takes the endpoint of a base URL that was configured. The model is taken as it stands: a name may well contain "/".
+// modelOf is the model of a preset, "" where there is none.
+func modelOf(name string) string {
+	p, _ := preset(name)
+	return p.Model
+}
+
+// alone says that the model is the name of a provider, whose own model is another word.
+func (r *resolver) alone(own string) {
+	m := r.c.Model
+	e := &Error{Code: "config.model_alone", Args: []any{m.Value, m.Value}}
+	if own != "" {
+		e.Hint, e.HintArgs = "config.model_alone.own", []any{m.Value, own}
+	}
+	r.bad(e.In(m.Source))
+}
+
+// dormant notes what is wrong with entries that are not in use.
+func (r *resolver) dormant() {
+	for _, e := range r.user.providers {
+		if e.Name == r.used || e.Disabled {
+			continue
+		}
+		for _, u := range e.unset {
+			r.c.Dormant = append(r.c.Dormant, Notice{"config.dormant", []any{u.At(), u.Args[0], e.Name}})
+		}
+	}
+}
+
+// given takes the endpoint of a base URL that was configured. The model is taken as it stands: a name may well contain "/". What
+// names a provider all the same is for [resolver.prefixed] to tell.
 func (r *resolver) given() {
+	e, p := r.served()
+	if named, ok := r.prefixed(); ok {
+		e = named
+		r.c.Provider = e.Name
+		p, _ = preset(e.Name)
+	}
+	r.take(e, p)
+}
+
+// prefixed looks whether the model names a provider with this very base URL, whose entry is given: then the model is what follows.
+// A model from below, which names a provider, was never meant for the base URL of this run, and is not taken where that is
+// another one's.
+func (r *resolver) prefixed() (Entry, bool) {
+	c := r.c
+	name, model, ok := strings.Cut(c.Model.Value, "/")
+	if !ok {
+		return Entry{}, false
+	}
+	e := r.entry(name)
+	p, known := preset(name)
+	home := or(e.BaseURL, Setting{Value: p.BaseURL}).Value
+	if e.astray {
+		home = ""
+	}
+	if e.Name != "" && strings.TrimRight(home, "/") == strings.TrimRight(c.BaseURL.Value, "/") {
+		c.Model.Value = model
+		if model == "" {
+			c.Model = Setting{Key: Model, Value: e.Model.Value, Source: e.Model.Source}
+		}
+		return e, true
+	}
+	if e.Name == "" && !known || c.BaseURL.Source.Layer < Environment || c.Model.Source.Layer >= c.BaseURL.Source.Layer || r.otherURL() {
+		return Entry{}, false
+	}
+	if home != "" && origin(home) == origin(c.BaseURL.Value) || known && e.Name == "" && p.serves(c.BaseURL.Value) {
+		c.Model.Value = model
+		return Entry{}, false
+	}
+	c.Notices = append(c.Notices, Notice{"config.model_elsewhere", []any{c.Model.Value, c.Model.Source, name}})
+	c.Model = Setting{Key: Model}
+	r.values[Model] = c.Model
+	return Entry{}, false
+}
+
+// otherURL tells whether a layer below has a base URL too, so that a model there is one that was meant as it stands.
+func (r *resolver) otherURL() bool {
+	i := slices.IndexFunc(r.c.Settings, func(s Explained) bool { return s.Key == BaseURL })
+	return i >= 0 && len(r.c.Settings[i].Over) > 0
+}
+
+// served finds the entry or preset whose base URL is the one that was given.
+func (r *resolver) served() (Entry, Preset) {
 	c := r.c
 	if u, err := url.Parse(c.BaseURL.Value); err == nil {
 		c.Provider = u.Hostname()
@@ -101,10 +197,9 @@ func (r *resolver) given() {
 		func(a, b string) bool { return origin(a) == origin(b) },
 	} {
 		for _, e := range r.user.providers {
-			if p, _ := preset(e.Name); same(or(e.BaseURL, Setting{Value: p.BaseURL}).Value, c.BaseURL.Value) {
+			if p, _ := preset(e.Name); !e.astray && same(or(e.BaseURL, Setting{Value: p.BaseURL}).Value, c.BaseURL.Value) {
 				c.Provider = e.Name
-				r.take(e, p)
-				return
+				return e, p
 			}
 		}
 	}
@@ -112,11 +207,10 @@ func (r *resolver) given() {
 	for _, p := range r.presets() {
 		if !p.Local() && p.serves(c.BaseURL.Value) && (owner == "" || owner == p.Name) {
 			c.Provider = p.Name
-			r.take(Entry{}, p)
-			return
+			return Entry{}, p
 		}
 	}
-	r.take(Entry{}, Preset{})
+	return Entry{}, Preset{}
 }
 
 // named takes the entry or preset that the model names before its first "/".
@@ -196,7 +290,12 @@ func (r *resolver) stranger(p Preset) bool {
 	if !ok || p.Name != "" && (p.Model == "" || strings.Contains(p.Model, "/")) {
 		return false
 	}
-	var names []string
+	r.bad((&Error{Code: "config.no_provider", Args: []any{name, strings.Join(r.names(), ", ")}, Hint: "config.no_provider.hint"}).In(r.c.Model.Source))
+	return true
+}
+
+// names lists what may stand before the "/" of a model, the person's own first.
+func (r *resolver) names() (names []string) {
 	for _, e := range r.user.providers {
 		names = append(names, e.Name)
 	}
@@ -205,8 +304,7 @@ func (r *resolver) stranger(p Preset) bool {
 			names = append(names, p.Name)
 		}
 	}
-	r.bad((&Error{Code: "config.no_provider", Args: []any{name, strings.Join(names, ", ")}, Hint: "config.no_provider.hint"}).In(r.c.Model.Source))
-	return true
+	return names
 }
 
 func (r *resolver) entry(name string) Entry {
@@ -232,6 +330,9 @@ func (r *resolver) use(e Entry, p Preset) {
 		}
 	}
 	c.BaseURL = or(e.BaseURL, Setting{Value: p.BaseURL, Source: from})
+	if e.astray {
+		c.BaseURL = Setting{}
+	}
 	c.BaseURL.Key = BaseURL
 	if c.Model.Value == "" {
 		c.Model = or(e.Model, Setting{Value: p.Model, Source: Source{Layer: BuiltIn, Name: p.Name}})
@@ -246,8 +347,11 @@ func (r *resolver) use(e Entry, p Preset) {
 // take settles protocol and key for the endpoint.
 func (r *resolver) take(e Entry, p Preset) {
 	c := r.c
+	r.used = e.Name
 	if e.Disabled {
 		r.bad(&Error{Code: "config.disabled", Args: []any{e.Name}, Source: c.Model.Source})
+	} else {
+		c.Problems = append(c.Problems, e.unset...)
 	}
 	if p.serves(c.BaseURL.Value) {
 		c.Preset = p
@@ -264,6 +368,8 @@ func (r *resolver) take(e Entry, p Preset) {
 		c.Headers = e.Headers
 	}
 	c.Quirks, c.Models = e.Quirks, e.Models
+	c.Described = slices.Concat(c.Headers, []Setting{e.Quirks, e.facts})
+	c.Described = slices.DeleteFunc(c.Described, func(s Setting) bool { return !s.set() })
 	for _, key := range entryOverrides() {
 		if s := e.other[key]; s.set() && r.values[key].Source.Layer < Environment {
 			s.Key = key
@@ -320,7 +426,7 @@ func (r *resolver) key(p Preset, e Entry) {
 
 // belongs tells whether an entry's key is for the endpoint.
 func (r *resolver) belongs(e Entry) bool {
-	if r.user.broken {
+	if r.user.broken || e.astray {
 		return false
 	}
 	p, _ := preset(e.Name)
@@ -339,7 +445,7 @@ func (r *resolver) home() string {
 	}
 	alone := Presets()[r.first(r.user.values[APIKey].Value)]
 	if name, _, ok := strings.Cut(r.user.values[Model].Value, "/"); ok {
-		if e := r.entry(name); e.BaseURL.set() {
+		if e := r.entry(name); e.BaseURL.set() || e.astray {
 			return e.BaseURL.Value
 		}
 		if p, ok := preset(name); ok {

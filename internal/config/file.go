@@ -67,7 +67,13 @@ type Entry struct {
 	Models     []ModelFacts
 	Disabled   bool               // it is not to be used
 	other      map[string]Setting // of the keys of [entryOverrides]
+	facts      Setting            // the models as they are written, a JSON object
+	unset      []*Error           // variables that it names and that are not set; they matter where the entry is used
+	astray     bool               // one of them is in the base URL, so that it is not known where the entry leads
 }
+
+// Setting is what the entry says in place of a setting of the file.
+func (e Entry) Setting(key string) Setting { return e.other[key] }
 
 // file is what a configuration file says.
 type file struct {
@@ -87,7 +93,8 @@ type parser struct {
 	out  file
 	bad  []*Error
 
-	secret bool // the value that is being read is a key
+	secret bool   // the value that is being read is a key
+	within *Entry // that is being read; nil: none
 }
 
 // parse reads a document. What is wrong with it is told with line and column; the rest of it counts all the same. With only,
@@ -231,22 +238,22 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 	var fits bool
 	switch key.Kind {
 	case List, Command:
-		known := len(p.bad)
+		known := p.said()
 		s.List, s.places, fits = p.list(v, layer)
-		if len(p.bad) > known { // what is wrong has been said
+		if p.said() > known { // what is wrong has been said
 			return s, false
 		}
 		fits = fits && (key.Kind != Command || len(s.List) > 0 && s.List[0] != "")
 	case Names:
-		known := len(p.bad)
+		known := p.said()
 		s.Value, fits = p.names(v, key, layer)
-		if len(p.bad) > known {
+		if p.said() > known {
 			return s, false
 		}
 	default:
-		known := len(p.bad)
+		known := p.said()
 		s.Value, fits = p.scalar(v, key)
-		if len(p.bad) > known {
+		if p.said() > known {
 			return s, false
 		}
 	}
@@ -257,11 +264,22 @@ func (p *parser) value(v hujson.Value, key Key, layer Layer) (Setting, bool) {
 	if err := key.check(s); err != nil {
 		if raw := text(v); strings.Contains(raw, "${") && len(err.Args) > 1 {
 			err.Args[1] = raw // never what a variable holds
+		} else if strings.Contains(raw, "${") {
+			err.Hint, err.HintArgs = "", nil
 		}
 		p.bad = append(p.bad, err.In(s.Source))
 		return s, false
 	}
 	return s, true
+}
+
+// said is how much was found wrong by now.
+func (p *parser) said() int {
+	n := len(p.bad)
+	if p.within != nil {
+		n += len(p.within.unset)
+	}
+	return n
 }
 
 // names is the text of names, which are a list, or a text or truth value as elsewhere.
@@ -339,11 +357,23 @@ func (p *parser) expand(v hujson.Value, s string) (string, bool) {
 		value, set := p.env(name)
 		if !set || value == "" { // which would mean another host, or no key
 			ok = false
-			p.fail(v.StartOffset, "config.file.variable", name)
+			p.unset(v.StartOffset, name)
 		}
 		return value
 	})
 	return s, ok
+}
+
+// unset tells of a variable that is not set. That one entry of providers needs it is no reason to keep others from being used.
+func (p *parser) unset(offset int, name string) {
+	line, column := position(p.doc.Text, offset)
+	e := &Error{Code: "config.file.variable", Args: []any{name}, Hint: "config.file.variable.hint", HintArgs: []any{name}, Path: p.doc.Path, Line: line, Column: column}
+	if p.within == nil {
+		p.bad = append(p.bad, e)
+		return
+	}
+	e.Hint, e.HintArgs = "config.file.variable.entry", []any{name, p.within.Name}
+	p.within.unset = append(p.within.unset, e)
 }
 
 // entries reads the section providers.
@@ -396,6 +426,8 @@ func entryKeys() []string {
 
 func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 	e := Entry{Name: name, other: map[string]Setting{}}
+	p.within = &e
+	defer func() { p.within = nil }()
 	into := map[string]*Setting{BaseURL: &e.BaseURL, Protocol: &e.Protocol, Model: &e.Model, APIKey: &e.APIKey, APIKeyCommand: &e.KeyCommand}
 	seen := map[string]bool{}
 	for i := range o.Members {
@@ -411,8 +443,14 @@ func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 			e.Headers = p.headers(full, m.Value, layer)
 		case field == quirks:
 			e.Quirks = p.object(full, m.Value, layer)
+			if e.Quirks.Value != "" {
+				p.each(full, m.Value, nil, func(string, hujson.Value) {})
+			}
 		case field == models:
 			e.Models = p.models(full, m.Value)
+			if _, ok := m.Value.Value.(*hujson.Object); ok {
+				e.facts = p.object(full, m.Value, layer)
+			}
 		case field == enabled:
 			on, ok := p.scalar(m.Value, Key{Kind: Bool})
 			if !ok {
@@ -420,8 +458,10 @@ func (p *parser) entry(name string, at int, o *hujson.Object, layer Layer) {
 			}
 			e.Disabled = on == "false"
 		default:
+			unset := len(e.unset)
 			s, ok := p.value(m.Value, key, layer)
 			if !ok {
+				e.astray = e.astray || field == BaseURL && len(e.unset) > unset
 				break
 			}
 			s.Key = full
@@ -488,9 +528,15 @@ func fieldName(s string) bool {
 // object reads a value that is an object, as standard JSON.
 func (p *parser) object(name string, v hujson.Value, layer Layer) Setting {
 	s := Setting{Key: name, Source: p.at(v, layer)}
-	if _, ok := v.Value.(*hujson.Object); !ok {
+	object, ok := v.Value.(*hujson.Object)
+	if !ok {
 		p.fail(v.StartOffset, "config.file.type", name, "an object")
 		return s
+	}
+	s.members = map[string]Source{}
+	for i := range object.Members {
+		name := object.Members[i].Name
+		s.members[text(name)] = p.at(name, layer)
 	}
 	v = v.Clone()
 	v.Standardize()

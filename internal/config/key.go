@@ -76,6 +76,7 @@ type Key struct {
 	FileOnly bool   // neither flag nor variable
 	Off      string // what the flag of a switch does that is on without it; of Names, what the flag for none does; of a Choice that has Off, what the flag for that does
 	Doc      string // one sentence for help, schema and reference
+	File     string // the sentence for the schema, where it is another one; "": Doc
 }
 
 // Flag is the name of the key's flag: a switch that is on by default is turned off by "no-" and its name. "" if there is
@@ -127,8 +128,8 @@ func (k Key) Variable() string {
 func Keys() []Key {
 	return []Key{
 		{Name: Model, Short: "m", Arg: "[PROVIDER/]MODEL", Doc: "the model; PROVIDER is a preset or an entry of providers"},
-		{Name: BaseURL, Short: "u", Arg: "URL", Doc: "the address of a model server; the model's name is then taken as it stands"},
-		{Name: APIKey, Short: "k", Arg: "KEY", Secret: true, Doc: "the key of the model server (better: OVERT_API_KEY; a command line is visible to others)"},
+		{Name: BaseURL, Short: "u", Arg: "URL", Doc: "the address of a model server; the model's name is then taken as it stands", File: "the address of a model server; model is then its name as it stands, and api_key its key"},
+		{Name: APIKey, Short: "k", Arg: "KEY", Secret: true, Doc: "the key of the model server (better: OVERT_API_KEY; a command line is visible to others)", File: "the key of the model server that this file names, of the vendor that its beginning tells, or of the first preset; \"${NAME}\" takes it from the environment"},
 		{Name: APIKeyCommand, Kind: Command, FileOnly: true, Doc: "a program and its arguments whose first line of output is the key"},
 		{Name: Protocol, Kind: Choice, Arg: "P", Default: "openai-chat", Choices: Protocols(), Doc: "the protocol of the model server"},
 		{Name: System, Short: "s", Arg: "TEXT|@FILE", Doc: "replaces the built-in system prompt"},

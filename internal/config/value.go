@@ -2,6 +2,7 @@ package config
 
 import (
 	"math"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -59,10 +60,35 @@ func (k Key) check(s Setting) *Error {
 	switch k.Name { // they may hold what is secret
 	case BaseURL:
 		e.Code, e.Args = "config.base_url", []any{s.Source}
+		if meant := schemed(s.Value); meant != "" {
+			e.Hint, e.HintArgs = "config.base_url.like", []any{meant}
+		}
 	case Proxy:
 		e.Code, e.Args = "config.proxy", []any{s.Source}
 	}
 	return e
+}
+
+// schemed is an address with the scheme that was left out, where nothing else is wrong with it and nothing in it may be secret; else "".
+func schemed(s string) string {
+	if strings.Contains(s, "://") || strings.ContainsAny(s, "@?# ") {
+		return ""
+	}
+	s = strings.TrimLeft(s, "/")
+	u, err := url.Parse("http://" + s)
+	if err != nil || origin("http://"+s) == "" {
+		return ""
+	}
+	_, noIP := netip.ParseAddr(u.Hostname())
+	switch {
+	case u.Hostname() == "localhost", noIP == nil:
+		return "http://" + s
+	case strings.Contains(u.Hostname(), "."):
+		return "https://" + s
+	case u.Port() != "": // a name of one's own network
+		return "http://" + s
+	}
+	return ""
 }
 
 // Form says in words what values a key takes.

@@ -55,7 +55,6 @@ func english() map[string]string {
 		"config.proxy":             "the proxy (%s) is not an http, https or socks5 address with a host, or off",
 		"config.ca_file":           "the file of certificates %s can't be read: %s",
 		"config.ca_file.empty":     "%s holds no certificate in PEM form",
-		"config.quirks":            "%s can't be taken: %s",
 		"config.disabled":          "the provider %s is turned off (enabled is false)",
 		"config.file.header":       "%q can't be a field of the header here",
 		"config.file.header_value": "the value of the field %s holds a line end or another control character",

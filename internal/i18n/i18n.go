@@ -18,7 +18,7 @@ type Printer struct{ tables []func() map[string]string }
 // sentence is looked for in it, the one with the most common ones first: most command lines need no other.
 func New(string) Printer {
 	var p Printer
-	for _, table := range []func() map[string]string{english, englishPermission, englishRisk, englishUndo, englishImage, englishModels, englishProbe, englishDoctor} {
+	for _, table := range []func() map[string]string{english, englishConfig, englishPermission, englishRisk, englishUndo, englishImage, englishModels, englishProbe, englishDoctor} {
 		p.tables = append(p.tables, sync.OnceValue(table))
 	}
 	return p
