@@ -65,6 +65,17 @@ func (a *answer) grow(n int, name string) *llm.Error {
 	return nil
 }
 
+// maxParts bounds the calls of an answer, and the items: each is compared with the others. It is many times what models give out.
+const maxParts = 2000
+
+// few checks that an answer has not more than maxParts calls, or items.
+func (a *answer) few(n int, name string) *llm.Error {
+	if n > maxParts {
+		return &llm.Error{Class: llm.Malformed, Code: "size", Message: fmt.Sprintf("the answer of %s has more than %d parts", name, maxParts)}
+	}
+	return nil
+}
+
 // begin adds a block that holds text.
 func (a *answer) begin(kind llm.BlockType, carrier string) *piece {
 	p := &piece{kind: kind, carrier: carrier}
@@ -237,10 +248,10 @@ func (a *answer) ended() llm.Finish {
 // stop takes a finish reason. name is the server's. The reasons that make an answer useless stay, whatever follows.
 func (a *answer) stop(reason, name string) *llm.Error {
 	if f := meaning(a.finish); f != llm.Length && f != llm.ContentFilter {
-		a.finish = reason
+		a.finish = short(reason)
 	}
 	if class, ok := failing(reason); ok {
-		return &llm.Error{Class: class, Code: reason, Message: fmt.Sprintf("%s broke the answer off: %s", name, oneLine(reason))}
+		return &llm.Error{Class: class, Code: short(reason), Message: fmt.Sprintf("%s broke the answer off: %s", name, oneLine(reason))}
 	}
 	return nil
 }

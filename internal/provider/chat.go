@@ -144,6 +144,9 @@ func (r *chatReader) choice(c raw) (nested raw, fail *llm.Error) {
 		return nested, fail
 	}
 	r.delta(delta)
+	if fail := a.few(len(a.calls.list), m.o.Name); fail != nil {
+		return nested, fail
+	}
 	if s := reason.text(); s != "" && s != "null" {
 		return nested, a.stop(s, m.o.Name)
 	}
@@ -212,7 +215,9 @@ func (r *chatReader) delta(d raw) {
 	}
 	for c := range list.elements() {
 		r.flush()
-		a.calls.add(readDelta(c))
+		if a.calls.add(readDelta(c)); len(a.calls.list) > maxParts {
+			break // the caller says so
+		}
 	}
 	if function.kind() == '{' {
 		r.flush()

@@ -304,11 +304,3 @@ func (c *chat) reasoning(w *partWriter, blocks []llm.Block) {
 	}
 	w.close(`"`)
 }
-
-// orElse gives s, or another text where that is empty.
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}

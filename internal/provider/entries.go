@@ -10,14 +10,16 @@ import (
 
 // entries collects reasoning_details of OpenRouter: a stream cuts an entry into several under one index, which are put
 // together again, since upstream servers refuse entries that are there twice. Source: openrouter.ai/docs, reasoning tokens.
-type entries struct{ list []*entry }
+type entries struct {
+	list []*entry
+	at   map[string]*entry // by kind and index, the first
+}
 
 // entry is an object that comes in pieces.
 type entry struct {
-	kind, index string
-	names       []string
-	values      map[string]raw
-	text        map[string]*strings.Builder // of text, summary and data, joined
+	names  []string
+	values map[string]raw
+	text   map[string]*strings.Builder // of text, summary and data, joined
 }
 
 // add takes the entries of a delta.
@@ -26,13 +28,18 @@ func (e *entries) add(list raw) {
 		if v.kind() != '{' {
 			continue
 		}
-		kind, index := v.get("type").text(), string(v.get("index"))
-		i := slices.IndexFunc(e.list, func(o *entry) bool { return index != "" && o.index == index && o.kind == kind })
-		if i < 0 {
-			i = len(e.list)
-			e.list = append(e.list, &entry{kind: kind, index: index, values: map[string]raw{}, text: map[string]*strings.Builder{}})
+		index := string(v.get("index"))
+		name := v.get("type").text() + " " + index
+		x := e.at[name]
+		if x == nil || index == "" {
+			x = &entry{values: map[string]raw{}, text: map[string]*strings.Builder{}}
+			e.list = append(e.list, x)
+			if e.at == nil {
+				e.at = map[string]*entry{}
+			}
+			e.at[name] = x
 		}
-		e.list[i].add(v)
+		x.add(v)
 	}
 }
 
@@ -64,35 +71,27 @@ func (e *entry) set(v raw) {
 
 // object gives the whole.
 func (e *entry) object() raw {
-	b := []byte{'{'}
-	for i, k := range e.names {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendString(b, k), ':')
+	var list []member
+	for _, k := range e.names {
+		v := e.values[k]
 		if t := e.text[k]; t != nil {
-			b = appendString(b, t.String())
-		} else {
-			b = append(b, e.values[k]...)
+			v = appendString(nil, t.String())
 		}
+		list = append(list, member{k, v})
 	}
-	return append(b, '}')
+	return objectOf(list)
 }
 
 // keep puts the entries beside the reasoning of an answer; where that had no text, it is a block without.
 func (e *entries) keep(a *answer) {
-	b := []byte{'['}
-	for i, x := range e.list {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, x.object()...)
+	var list []raw
+	for _, x := range e.list {
+		list = append(list, x.object())
 	}
-	b = append(b, ']')
 	i := slices.IndexFunc(a.blocks, func(p *piece) bool { return p.carrier == details })
 	if i < 0 {
 		i = 0
 		a.blocks = slices.Insert(a.blocks, 0, &piece{kind: llm.Reasoning, carrier: details})
 	}
-	a.blocks[i].opaque = json.RawMessage(b)
+	a.blocks[i].opaque = json.RawMessage(listOf(list))
 }

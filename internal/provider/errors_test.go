@@ -173,6 +173,9 @@ func TestRetryAfter(t *testing.T) {
 		{"reset after", nil, "quota will reset after 39s", 39 * time.Second},
 		{"RetryInfo", nil, `{"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"x","details":[{"@type":"t","retryDelay":"39s"}]}}`, 39 * time.Second},
 		{"none", nil, "slow down", 0},
+		{"hours without end", nil, "try again in 3000000 hours", 87600 * time.Hour},
+		{"the same at once", nil, "try again in 2562047h", 87600 * time.Hour},
+		{"a date without end", map[string]string{"Date": "Wed, 21 Oct 2026 07:28:00 GMT", "Retry-After": "Fri, 21 Oct 2999 07:28:30 GMT"}, "", 87600 * time.Hour},
 	} {
 		if e := fail(t, 429, c.header, c.body); e.RetryAfter != c.want || e.Class != llm.Rate {
 			t.Errorf("%s: %+v, want %s", c.name, e, c.want)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,21 +20,42 @@ type fault struct {
 	native              bool   // code is MiniMax's, which has numbers of its own
 	window, prompt      int64  // fields that hold the window, and what the request has
 	search              string // all texts in it, lower case
+	texts               int    // in search
 }
 
-const maxDepth = 8 // of documents and strings within each other that are looked through
+// Bounds of what is taken of an error, which may be as large as a reply.
+const (
+	maxDepth   = 8        // of documents and strings within each other
+	maxTexts   = 64       // that are looked at
+	maxSearch  = 64 << 10 // bytes of all of them
+	maxMessage = 4 << 10  // bytes of the message, before it is made a line
+)
 
 // readFault takes an error body apart.
 func readFault(doc raw) fault {
 	var f fault
 	f.read(doc, 0)
+	return f.closed()
+}
+
+// closed ends the search.
+func (f fault) closed() fault {
 	f.search = strings.ToLower(strings.Join([]string{f.search, f.code, f.kind}, " "))
 	return f
 }
 
+// full tells whether no more is taken.
+func (f *fault) full() bool { return f.texts >= maxTexts || len(f.search) >= maxSearch }
+
+// find adds a text to those that words are looked for in.
+func (f *fault) find(s string) {
+	f.texts++
+	f.search += " " + head(s, maxSearch-len(f.search))
+}
+
 // read takes a value. The inner texts come first: outer ones are often no more than "error from upstream".
 func (f *fault) read(v raw, depth int) {
-	if depth > maxDepth {
+	if depth > maxDepth || f.full() {
 		return
 	}
 	switch v.kind() {
@@ -41,11 +63,20 @@ func (f *fault) read(v raw, depth int) {
 		f.readText(v.text(), depth)
 	case '[':
 		for e := range v.elements() {
-			f.read(e, depth+1)
+			if f.read(e, depth+1); f.full() {
+				return
+			}
 		}
 	case '{':
-		for _, name := range [...]string{"error", "errors", "detail", "message", "error_msg", "msg", "status_msg", "base_resp", "response"} {
-			if m := v.get(name); !m.null() {
+		names := [...]string{"error", "errors", "detail", "message", "error_msg", "msg", "status_msg", "base_resp", "response"}
+		var inner [len(names)]raw
+		for k, m := range v.members() {
+			if i := slices.Index(names[:], k); i >= 0 {
+				inner[i] = m
+			}
+		}
+		for _, m := range inner {
+			if !m.null() {
 				f.read(m, depth+1)
 			}
 		}
@@ -61,14 +92,14 @@ func (f *fault) readText(s string, depth int) {
 			return
 		}
 	}
-	if s = joined(s); s == "" || markup(s) {
+	if s = joined(head(s, maxSearch)); s == "" || markup(s) {
 		return
 	}
-	f.search += " " + s
-	switch {
+	f.find(s)
+	switch s = head(s, maxMessage-len(f.message)); {
 	case f.message == "":
 		f.message = s
-	case !strings.Contains(f.message, s):
+	case s != "" && !strings.Contains(f.message, s):
 		f.message += "; " + s
 	}
 }
@@ -80,12 +111,12 @@ func (f *fault) fields(v raw, depth int) {
 		case "code":
 			f.setCode(m)
 		case "param":
-			f.param = m.text()
+			f.param = short(m.text())
 		case "loc": // pydantic's: ["body", "NAME"], and the text beside it does not have the name
 			for e := range m.elements() {
-				f.param = orElse(e.text(), f.param)
+				f.param = short(orElse(e.text(), f.param))
 			}
-			if f.param != "" && f.message != "" && !strings.Contains(f.message, f.param) {
+			if f.param != "" && f.message != "" && len(f.message) < maxMessage && !strings.Contains(f.message, f.param) {
 				f.message += " (" + f.param + ")"
 			}
 		case "status_code":
@@ -93,15 +124,15 @@ func (f *fault) fields(v raw, depth int) {
 			f.native = true
 		case "type", "status":
 			if m.kind() == '"' && m.text() != "error" {
-				f.kind = m.text()
+				f.kind = short(m.text())
 			}
 		case "metadata":
 			f.read(m.get("raw"), depth+1)
 			if !m.get("flagged_input").null() || !m.get("reasons").null() { // OpenRouter's, with status 403
-				f.search += " content_policy_violation"
+				f.find("content_policy_violation")
 			}
 		case "innererror":
-			f.search += " " + m.get("code").text()
+			f.find(m.get("code").text())
 		case "n_ctx":
 			f.window, _ = m.number()
 		case "n_prompt_tokens":
@@ -115,7 +146,7 @@ func (f *fault) setCode(m raw) {
 	if s == "" && !m.null() && m.kind() != '{' && m.kind() != '[' {
 		s = string(m)
 	}
-	if s == "" {
+	if s = short(s); s == "" {
 		return
 	}
 	f.code = s
@@ -141,7 +172,7 @@ func (m *model) refused(h *wire.Response) *llm.Error {
 		return m.page(h)
 	default:
 		f.readText(string(body), 0)
-		f.search = strings.ToLower(f.search)
+		f = f.closed()
 	}
 	return m.judge(f, h, body)
 }
@@ -181,7 +212,7 @@ func (m *model) judge(f fault, h *wire.Response, body []byte) *llm.Error {
 		}
 	}
 	if out.Class == llm.Rate || out.Class == llm.Overload || out.Class == llm.Quota {
-		out.RetryAfter = retryAfter(h.Header, f.search, body)
+		out.RetryAfter = retryAfter(h.Header, f.search, body[:min(len(body), maxSearch)])
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package provider_test
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -8,7 +10,7 @@ import (
 	"overt/internal/provider"
 )
 
-// The replies of these tests are so large that reading them takes hours if each piece costs what came before it.
+// The replies of these tests are so large that reading them takes minutes if each piece costs what came before it.
 
 // TestHostileWhiteSpace: white space that may stand before a call, or before a tag of reasoning, in very many pieces.
 func TestHostileWhiteSpace(t *testing.T) {
@@ -63,4 +65,106 @@ func TestManyCallsInText(t *testing.T) {
 	if got := len(callsOf(r)); got != 1 || !strings.HasSuffix(text(r, llm.Text), "is a tag.") {
 		t.Errorf("%d calls behind %q", got, text(r, llm.Text))
 	}
+}
+
+// each joins n texts, in which % is the number.
+func each(n int, s string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(s, "%", fmt.Sprint(i)))
+	}
+	return b.String()
+}
+
+// receive reads the body of a reply of status 200.
+func receive(protocol, body string) (*llm.Response, *llm.Error) {
+	o := options(provider.Profile{})
+	o.Protocol = protocol
+	return provider.Receive(o, toolSpecs(), strings.NewReader(body), func(llm.Delta) {})
+}
+
+// TestHostileError: an error within a stream may be as large as a line.
+func TestHostileError(t *testing.T) {
+	for name, body := range map[string]string{
+		"texts":     `{"error":{"errors":[` + each(500_000, `"e%",`) + `"x"]}}`,
+		"one text":  `{"error":"` + strings.Repeat(`maximum context length is `, 300_000) + `"}`,
+		"locations": `{"detail":[` + each(300_000, `{"loc":["body","p%"]},`) + `{"msg":"x"}]}`,
+		"code":      `{"error":{"message":"x","code":"` + strings.Repeat(`maximum context length is `, 300_000) + `"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := receive(provider.Chat, "data: "+body+"\n\n")
+			if err == nil || err.Message == "" || len([]rune(err.Message)) > 300 || len([]rune(err.Code)) > 200 {
+				t.Errorf("%.400v", err)
+			}
+		})
+	}
+}
+
+// TestHostileUsage: usage that comes in very many pieces, each with another member.
+func TestHostileUsage(t *testing.T) {
+	body := named(`{"type":"message_start","message":{"usage":{"input_tokens":10}}}`, block(0, `"type":"text","text":"a"`)) +
+		each(300_000, `data: {"type":"message_delta","delta":{},"usage":{"x%":1}}`+"\n\n") + named(stopped("end_turn"), `{"type":"message_stop"}`)
+	r, err := receive(provider.Messages, body)
+	if err != nil || r.Usage.Fresh == nil || *r.Usage.Fresh != 10 || len(r.Usage.Raw) > 16<<10 {
+		t.Errorf("%v: %d bytes of usage", err, len(r.Usage.Raw))
+	}
+	r, err = receive(provider.Chat, `{"choices":[{"message":{"content":"a"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"x":"`+strings.Repeat("x", 1<<20)+`"}}`)
+	if err != nil || r.Usage.Fresh == nil || *r.Usage.Fresh != 10 || len(r.Usage.Raw) > 16<<10 {
+		t.Errorf("%v: %d bytes of usage", err, len(r.Usage.Raw))
+	}
+}
+
+// TestHostileParts: ids that are new in each event belong to one item; an answer of very many parts is none.
+func TestHostileParts(t *testing.T) {
+	const n = 300_000
+	delta := `data: {"type":"response.output_text.delta","output_index":0,"item_id":"m%","delta":"a"}` + "\n\n"
+	r, err := receive(provider.Responses, named(item(0, `"type":"message","id":"m"`))+each(n, delta)+named(completed))
+	if err != nil || len(text(r, llm.Text)) != n {
+		t.Errorf("%v: %d bytes of text", err, len(text(r, llm.Text)))
+	}
+	detail := `data: {"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","index":%,"text":"a"}]}}]}` + "\n\n"
+	r, err = receive(provider.Chat, each(n/3, detail)+stream("stop", `"content":"x"`))
+	if err != nil || len(text(r, llm.Reasoning)) != n/3 {
+		t.Errorf("%v: %d bytes of reasoning", err, len(text(r, llm.Reasoning)))
+	}
+	for protocol, body := range map[string]string{
+		provider.Responses: each(n, `data: {"type":"response.output_item.added","output_index":%,"item":{"type":"function_call","call_id":"c%","name":"now"}}`+"\n\n"),
+		provider.Chat:      each(n, `data: {"choices":[{"delta":{"tool_calls":[{"id":"c%","function":{"name":"now","arguments":"{}"}}]}}]}`+"\n\n"),
+	} {
+		if _, err := receive(protocol, body); err == nil || err.Class != llm.Malformed || err.Code != "size" {
+			t.Errorf("%s: %v", protocol, err)
+		}
+	}
+	list := each(n/10, `{"type":"function_call","call_id":"c%","name":"now","arguments":"{}"},`)
+	if _, err := receive(provider.Responses, `{"status":"completed","output":[`+strings.TrimSuffix(list, ",")+`]}`); err == nil || err.Code != "size" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestWords: what a server says in place of a word is kept as one short line.
+func TestWords(t *testing.T) {
+	long := strings.Repeat("long ", 300)
+	word := func(what, s string) {
+		t.Helper()
+		if s == "" || len([]rune(s)) > 200 || strings.ContainsAny(s, "\n\x1b") {
+			t.Errorf("%s: %q", what, s)
+		}
+	}
+	r, err := receive(provider.Chat, `{"id":"a\n\u001b[2J`+long+`","choices":[{"message":{"content":"a"},"finish_reason":"b\n\u001b[2J`+long+`"}]}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	word("finish", r.RawFinish)
+	m, _ := against(t, false, raw(200, map[string]string{"X-Request-Id": long}, `{"id":"i\u001b`+long+`","choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`))
+	answer, fail := m.Stream(ctxOf(t), say("x"), nil)
+	if fail != nil {
+		t.Fatal(fail)
+	}
+	word("id", answer.Exchange.ProviderID)
+	m, _ = against(t, false, raw(http.StatusBadRequest, map[string]string{"X-Request-Id": long}, `{"error":{"message":"m","code":"c\n\u001b`+long+`"}}`))
+	answer, fail = m.Stream(ctxOf(t), say("x"), nil)
+	word("code", asError(t, fail).Code)
+	word("id of an error", answer.Exchange.ProviderID)
+	_, err = receive(provider.Chat, `{"choices":[{"message":{"content":"a"},"finish_reason":"error"}],"error":{"type":"t\u001b`+long+`"}}`)
+	word("type", err.Code)
 }

@@ -49,7 +49,7 @@ type messagesReader struct {
 	all  []*messageBlock
 	at   map[int64]*messageBlock // by index, the latest: some servers give one to all
 	last *messageBlock           // that was begun
-	used raw                     // the usage as far as it has come
+	used entry                   // the usage as far as it has come
 }
 
 // messageBlock is a block that still grows; one without piece and call is of a kind that is not kept.
@@ -146,8 +146,8 @@ func (r *messagesReader) end() {
 			b.piece.opaque = appendString(nil, string(b.signature))
 		}
 	}
-	if r.used != nil {
-		r.a.usage = messagesUsage(r.used)
+	if r.used.names != nil {
+		r.a.usage = messagesUsage(r.used.object())
 	}
 }
 
@@ -229,26 +229,26 @@ func (r *messagesReader) stop(reason raw) *llm.Error {
 	return nil
 }
 
-// use takes usage. It is cumulative: what came last counts, and what is missing stays.
+// use takes usage. It is cumulative: what came last counts, and what is missing stays. A server that sends ever new members has
+// no use for them.
 func (r *messagesReader) use(v raw) {
-	if v.kind() != '{' {
+	if v.kind() != '{' || len(v) > maxUsage || len(r.used.names) > usageNames {
 		return
 	}
-	if r.used == nil {
-		r.used = slices.Clone(v)
-		return
+	if r.used.values == nil {
+		r.used.values = map[string]raw{}
 	}
-	merged := entry{values: map[string]raw{}}
-	merged.set(r.used)
-	merged.set(v)
-	r.used = merged.object()
+	r.used.set(v)
 }
+
+// usageNames bounds the members of a usage, of which Anthropic has a dozen.
+const usageNames = 100
 
 // messagesUsage puts a usage object into disjoint buckets: what was cached is not in input_tokens.
 func messagesUsage(u raw) llm.Usage {
 	return llm.Usage{
 		Fresh: count(u, "input_tokens"), CacheRead: count(u, "cache_read_input_tokens"), CacheWrite: count(u, "cache_creation_input_tokens"),
 		Output: count(u, "output_tokens"), Reasoning: count(u.get("output_tokens_details"), "thinking_tokens", "reasoning_tokens"),
-		Raw: json.RawMessage(u),
+		Raw: received(u),
 	}
 }

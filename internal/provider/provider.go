@@ -214,7 +214,7 @@ func exchange(h *wire.Response, id string) llm.Exchange {
 		}
 	}
 	return llm.Exchange{
-		HTTP: h.Status, ProviderID: id, FirstByte: k.FirstByte, Duration: k.Duration,
+		HTTP: h.Status, ProviderID: short(id), FirstByte: k.FirstByte, Duration: k.Duration,
 		Request: body(k.Request), Response: body(k.Response),
 	}
 }

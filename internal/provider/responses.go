@@ -49,6 +49,13 @@ type responsesReader struct {
 
 // event implements [reader].
 func (r *responsesReader) event(name string, doc raw) *llm.Error {
+	if fail := r.take(name, doc); fail != nil {
+		return fail
+	}
+	return r.a.few(len(r.items), r.m.o.Name)
+}
+
+func (r *responsesReader) take(name string, doc raw) *llm.Error {
 	kind, _ := strings.CutPrefix(orElse(doc.get("type").text(), name), "response.")
 	size := len(doc.get("delta"))
 	if strings.HasPrefix(kind, "output_item.") {
@@ -135,6 +142,9 @@ func (r *responsesReader) finish(kind string, doc, v raw) *llm.Error {
 		it := r.listed(n, item)
 		r.describe(it, item)
 		r.settle(it, item)
+		if fail := r.a.few(len(r.items), r.m.o.Name); fail != nil {
+			return fail
+		}
 		n++
 	}
 	if u := v.get("usage"); u.kind() == '{' {

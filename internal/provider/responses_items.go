@@ -11,7 +11,7 @@ import (
 // responseItem is an item of the output that still grows.
 type responseItem struct {
 	index string   // as received; "": none came
-	ids   []string // under which events spoke of it
+	ids   []string // under which events spoke of it: the first ones, and the latest
 	piece *piece   // of text or reasoning
 	call  *call
 	parts int  // summaries that were begun
@@ -82,11 +82,23 @@ func (r *responsesReader) find(l label, ok func(*responseItem) bool) *responseIt
 	}
 	r.last.index = orElse(r.last.index, l.index)
 	for _, id := range l.ids {
-		if !slices.Contains(r.last.ids, id) {
-			r.last.ids = append(r.last.ids, id)
-		}
+		r.last.called(id)
 	}
 	return r.last
+}
+
+// maxIDs bounds the ids of an item; some servers make a new one for each event.
+const maxIDs = 8
+
+// called takes another id of an item. The first two stay: those of the item and of the call.
+func (it *responseItem) called(id string) {
+	if slices.Contains(it.ids, id) {
+		return
+	}
+	if len(it.ids) == maxIDs {
+		it.ids = slices.Delete(it.ids, 2, 3)
+	}
+	it.ids = append(it.ids, id)
 }
 
 // item gives the item that a piece of a kind belongs to; a server may send pieces before it has told of the item.

@@ -12,6 +12,10 @@ import (
 // date counts from the Date of the same reply, so that clocks need not agree; from ours if it has none. Sources: RFC 9110 section 10.2.3; the
 // headers of OpenAI; texts of OpenAI, Gemini and others.
 func retryAfter(h http.Header, search string, body []byte) time.Duration {
+	return min(asked(h, search, body), longest)
+}
+
+func asked(h http.Header, search string, body []byte) time.Duration {
 	if d := number(h.Get("Retry-After-Ms"), time.Millisecond); d > 0 {
 		return d
 	}
@@ -40,13 +44,16 @@ func retryAfter(h http.Header, search string, body []byte) time.Duration {
 	return spoken(search, body)
 }
 
-// number reads a count of units, which may have a fraction.
+// longest is the longest wait that is told of: there is room for sums.
+const longest = 10 * 365 * 24 * time.Hour
+
+// number reads a count of units, which may have a fraction. What is larger than any count of seconds is none: it is a date.
 func number(s string, unit time.Duration) time.Duration {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
 	if err != nil || !(f > 0) || f > 1e9 {
 		return 0
 	}
-	return time.Duration(f * float64(unit))
+	return time.Duration(min(f*float64(unit), float64(longest)))
 }
 
 // spoken finds a wait in words: "try again in 1.2s", "retry in 20ms", "reset after 39s", "in 2m30s", "in 5 seconds".

@@ -7,7 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-const messageMax = 300 // characters of a message that is shown
+// Bounds of a server's texts in characters: of a message that is shown, and of a word that is kept for what it is, such as a code.
+const (
+	messageMax = 300
+	wordMax    = 200
+)
 
 func hexOf(b [32]byte) string { return hex.EncodeToString(b[:]) }
 
@@ -23,10 +27,31 @@ func joined(s string) string {
 }
 
 // oneLine makes a server's text fit for a line that is shown.
-func oneLine(s string) string {
-	s = joined(s)
-	if utf8.RuneCountInString(s) > messageMax {
-		s = string([]rune(s)[:messageMax-1]) + "…"
+func oneLine(s string) string { return line(s, messageMax) }
+
+// short makes a server's word fit for a record, and for a line that is shown.
+func short(s string) string { return line(s, wordMax) }
+
+func line(s string, most int) string {
+	s = joined(head(s, 4*utf8.UTFMax*most)) // blanks are joined, so more may be needed than are left
+	if utf8.RuneCountInString(s) > most {
+		s = string([]rune(s)[:most-1]) + "…"
+	}
+	return s
+}
+
+// head gives the first n bytes of a text at most, without half a character at the end.
+func head(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	return s[:whole([]byte(s[:max(n, 0)]))]
+}
+
+// orElse gives s, or another text where that is empty.
+func orElse(s, other string) string {
+	if s == "" {
+		return other
 	}
 	return s
 }

@@ -37,7 +37,7 @@ func usage(u, timings raw) llm.Usage {
 		*reasoning > 0 && *total == *prompt+*output+*reasoning {
 		*output += *reasoning
 	}
-	out := llm.Usage{CacheRead: cached, CacheWrite: written, Output: output, Reasoning: reasoning, Raw: json.RawMessage(slices.Clone(u))}
+	out := llm.Usage{CacheRead: cached, CacheWrite: written, Output: output, Reasoning: reasoning, Raw: received(u)}
 	if prompt != nil {
 		fresh := *prompt
 		for _, part := range []*int64{cached, written} {
@@ -51,6 +51,16 @@ func usage(u, timings raw) llm.Usage {
 		out.Fresh = &fresh
 	}
 	return out
+}
+
+// maxUsage bounds a usage object that is kept as it came; of a larger one the numbers are.
+const maxUsage = 16 << 10
+
+func received(u raw) json.RawMessage {
+	if len(u) > maxUsage {
+		return nil
+	}
+	return slices.Clone(json.RawMessage(u))
 }
 
 // maxCount is the largest whole number that every JSON reader takes for what it is (RFC 8259, section 6).
