@@ -140,6 +140,31 @@ func (p *program) addSettings(f *pflag.FlagSet) {
 	}
 }
 
+// addTaskFlags gives a command the flags of all settings. Its help shows its own flags, and where the others are explained.
+func (p *program) addTaskFlags(cmd *cobra.Command) {
+	p.addSettings(cmd.Flags())
+	cmd.Annotations = map[string]string{taskFlags: ""}
+	cmd.SetHelpFunc(func(c *cobra.Command, args []string) {
+		hideTaskFlags(c)
+		c.Root().HelpFunc()(c, args)
+		fmt.Fprintf(c.OutOrStdout(), "\n%s\n", taskFlags)
+	})
+}
+
+// taskFlags is what the help of such a command says after its own flags. It marks the command, too.
+const taskFlags = "And the flags of a task: overt --help"
+
+// hideTaskFlags leaves the flags of the settings out of a command's help.
+func hideTaskFlags(cmd *cobra.Command) {
+	for _, k := range config.Keys() {
+		for _, name := range []string{k.Flag(), k.OffFlag()} {
+			if f := cmd.Flags().Lookup(name); f != nil && name != "" {
+				f.Hidden = true
+			}
+		}
+	}
+}
+
 // limits are those of the run that follows.
 func limits(c *config.Config) event.Limits {
 	return event.Limits{

@@ -40,7 +40,7 @@ the window, prices and limits from it; it fails if there is none.`,
 			return p.models(cmd.Context(), strings.Fields(strings.ToLower(strings.Join(args, " "))), refresh, asJSON)
 		},
 	}
-	p.addSettings(cmd.Flags())
+	p.addTaskFlags(cmd)
 	cmd.Flags().BoolVar(&refresh, "refresh", false, "ask the endpoint, and keep what it says")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd

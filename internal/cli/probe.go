@@ -23,20 +23,21 @@ func (p *program) probeCommand() *cobra.Command {
 	var asJSON, show, forget bool
 	cmd := &cobra.Command{
 		Use: "probe [FLAGS]", Short: "Measure what the endpoint and model can do, and obey it from now on",
-		Long: `Send a fixed number of small requests to the configured endpoint and model, through
-the same code as a task, and say of each thing whether it is supported, not, or
-unknown, and what was seen: answers and streams with their usage, tools, parallel
-calls, ids, results, reasoning, pictures, thinking, effort, limits, stop reasons,
-the list of models and the window.
+		Long: fmt.Sprintf(`Send small requests to the configured endpoint and model, at most %d and fewer as a
+rule, through the same code as a task, and say of each thing whether it is supported,
+taken (not refused, though nothing shows an effect), not supported, or unknown, and
+what was seen: answers and streams with their usage, tools, parallel calls, ids,
+results, reasoning, pictures, thinking, effort, limits, stop reasons, the list of
+models and the window.
 
 What is refused counts only because a plain question is answered; what can't be
-measured counts as supported. Where the server differs from what is known of it, the
-difference is kept for this base URL, protocol and model, and obeyed from then on,
-unless providers.NAME.quirks says otherwise. What was kept before is not looked at.
-The requests cost what they cost; they belong to no task.
+measured is shown as unknown, and treated as supported. Where the server differs from
+what is known of it, the difference is kept for this base URL, protocol and model, and
+obeyed from then on, unless providers.NAME.quirks says otherwise. An earlier
+measurement is replaced. The requests cost what they cost; they belong to no task.
 
-The status is 1 if the plain question is not answered, and then nothing is kept.`,
-		Example:               "  overt probe\n  overt probe -u http://127.0.0.1:8080/v1 -m NAME --json",
+The status is 1 if the plain question is not answered, and then nothing is kept.`, provider.MaxProbeCalls),
+		Example:               "  overt probe\n  overt probe -u http://127.0.0.1:8080/v1 -m NAME --json\n  overt probe --show",
 		Args:                  noArgs,
 		DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -49,7 +50,7 @@ The status is 1 if the plain question is not answered, and then nothing is kept.
 			return p.probe(cmd.Context(), asJSON)
 		},
 	}
-	p.addSettings(cmd.Flags())
+	p.addTaskFlags(cmd)
 	cmd.Flags().BoolVar(&show, "show", false, "show what is kept of the endpoint, of the model alone if one is named; send nothing")
 	cmd.Flags().BoolVar(&forget, "forget", false, "forget it; send nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")

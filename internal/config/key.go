@@ -138,7 +138,7 @@ func Keys() []Key {
 		{Name: Thinking, Kind: Choice, Arg: "MODE", Default: Auto, Choices: []string{Auto, On, Off}, Doc: "whether the model thinks before it answers; auto leaves it to the server"},
 		{Name: Effort, Kind: Choice, Arg: "LEVEL", Default: Auto, Choices: append([]string{Auto}, Efforts()...), Doc: "how much it thinks, as near as the server has it; auto leaves it to the server"},
 		{Name: Stream, Kind: Bool, Default: "true", Off: "ask for whole answers instead of streams", Doc: "whether answers are asked for as streams"},
-		{Name: Probe, Kind: Choice, Arg: "WHEN", Default: Auto, Choices: []string{Auto, ProbeAlways, Off}, Off: "send no request of a probe before one of the task", Doc: "whether it is measured what model and server take: auto does so for pictures that nobody knows of, always before the first request"},
+		{Name: Probe, Kind: Choice, Arg: "WHEN", Default: Auto, Choices: []string{Auto, ProbeAlways, Off}, Off: "send no request of a probe before one of the task", Doc: "whether it is measured what model and server take: auto does so for pictures that nobody knows of, always for tools and pictures before the first request, once for each model"},
 		{Name: Tools, Kind: Names, Arg: "SETS", Default: SetCore, Choices: ToolSets(), Off: "give the model no tools", Doc: "the sets of tools that the model gets"},
 		{Name: Permission, Kind: Choice, Arg: "PROFILE", Default: "ask", Choices: Profiles(), Doc: "what runs unasked"},
 		{Name: Allow, Kind: List, Arg: "RULE", Doc: "allow what a rule matches, as run_command(go test:*)"},

@@ -19,8 +19,8 @@ import (
 const (
 	Supported  = "supported" // the answers show it
 	Taken      = "taken"     // the server does not refuse it; whether it does anything, the answers don't show
-	Not        = "not"     // the server refuses it, or it has no effect, while a request without it is answered
-	Unmeasured = "unknown" // the answers don't tell; then it counts as supported
+	Not        = "not"       // the server refuses it, or it has no effect, while a request without it is answered
+	Unmeasured = "unknown"   // the answers don't tell; then it counts as supported
 )
 
 // Finding is what a probe found of one thing. Code is a message of package i18n, "probe." and more, with its arguments.
@@ -151,8 +151,10 @@ type probing struct {
 	carrier string // the field that reasoning came in
 	thinks  bool
 	stopped []stopped
-	called  *llm.Response // the first answer with a call of its own
-	request *llm.Request  // what it answers
+	called  *llm.Response   // the first answer with a call of its own
+	request *llm.Request    // what it answers
+	first   []*llm.ToolCall // of the protocol's form that were made
+	shown   []string        // the exchanges that show them
 }
 
 // stopped is a stop reason that was seen.
