@@ -33,7 +33,7 @@ with a problem, and 0 without, warnings or not.`,
 		},
 	}
 	if p.mayBe("doctor") {
-		p.addTaskFlags(cmd)
+		p.addSettings(cmd.Flags())
 	}
 	cmd.Flags().BoolVar(&offline, "offline", false, "make no connection")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
@@ -99,14 +99,22 @@ func stopOn(ctx context.Context, signals <-chan os.Signal, stop func()) <-chan b
 	return stopped
 }
 
-// shownCheck is a check in JSON; null is not known or does not apply.
+// shownDoctor is what overt doctor --json gives.
+type shownDoctor struct {
+	Version  string       `json:"version"`
+	Problems int          `json:"problems"` // how many checks are one
+	Warnings int          `json:"warnings"` // how many are one
+	Checks   []shownCheck `json:"checks"`
+}
+
+// shownCheck is one of the checks. Null is not known or does not apply.
 type shownCheck struct {
-	Section string  `json:"section"`
-	Check   string  `json:"check"`
-	Status  string  `json:"status"`
+	Section string  `json:"section"` // what it is about, as endpoint or network
+	Check   string  `json:"check"`   // which one of the section
+	Status  string  `json:"status"`  // ok, warning, problem, skipped, unknown
 	Text    string  `json:"text"`
-	Next    *string `json:"next"`
-	Path    *string `json:"path"`
+	Next    *string `json:"next"` // what to do about it
+	Path    *string `json:"path"` // of the file that it is about, if that is one of settings
 	Line    *int    `json:"line"`
 	Column  *int    `json:"column"`
 }
@@ -125,12 +133,7 @@ func (p *program) writeChecks(checks []app.Check, asJSON bool) error {
 		list = append(list, p.shownCheck(c))
 	}
 	if asJSON {
-		return p.writeJSON(struct {
-			Version  string       `json:"version"`
-			Problems int          `json:"problems"`
-			Warnings int          `json:"warnings"`
-			Checks   []shownCheck `json:"checks"`
-		}{p.Version, problems, warnings, list})
+		return p.writeJSON(shownDoctor{p.Version, problems, warnings, list})
 	}
 	if err := p.writeVersion(); err != nil {
 		return err

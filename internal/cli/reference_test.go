@@ -100,14 +100,7 @@ func commandReference(t testing.TB) string {
 			fmt.Fprintf(&b, "\n```\n%s\n```\n", c.Example)
 		}
 		c.InheritedFlags() // puts them among the flags
-		_, hidden := c.Annotations[taskFlags]
-		if hidden {
-			hideTaskFlags(c)
-		}
 		fmt.Fprintf(&b, "\n```\n%s```\n", c.Flags().FlagUsages())
-		if hidden {
-			fmt.Fprintf(&b, "\n%s\n", taskFlags)
-		}
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
@@ -129,9 +122,10 @@ func commandReference(t testing.TB) string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", k.Name, variable, flag, config.Form(k), def, k.Doc)
 	}
-	b.WriteString("\n`OVERT_CONFIG` names the file as `--config` does. The key `providers` describes endpoints by name, each with some of\n" +
-		"`base_url`, `protocol`, `model`, `api_key`, `api_key_command`; one with the name of a preset says only what differs.\n" +
-		"\n## Presets\n\nWhere nothing is configured, the first of these whose variable is set is taken. `--model NAME/MODEL` names one.\n" +
+	b.WriteString("\n`OVERT_CONFIG` names the file as `--config` does. The key `providers` describes endpoints by name; one with the\n" +
+		"name of a preset says only what differs.\n")
+	writeEntry(&b)
+	b.WriteString("\n## Presets\n\nWhere nothing is configured, the first of these whose variable is set is taken. `--model NAME/MODEL` names one.\n" +
 		"A variable's key goes to its own endpoint alone. `OPENAI_BASE_URL` moves the preset `openai`, `OLLAMA_HOST` the preset `ollama`.\n" +
 		"\n| preset | variable | endpoint | model, if none is named |\n| --- | --- | --- | --- |\n")
 	for _, e := range config.Presets() {
@@ -157,6 +151,29 @@ func writeForms(t testing.TB, b *strings.Builder) {
 	writeFields(b, docs, reflect.TypeFor[trace.UsageRow]())
 	b.WriteString("\n### UsageFigure\n\n" + docs["UsageFigure"] + "\n\n")
 	writeFields(b, docs, reflect.TypeFor[trace.UsageFigure]())
+	docs = comments(t, filepath.Join("..", "trace", "cost.go"))
+	b.WriteString("\n### Cost\n\n" + docs["Cost"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.Cost]())
+	for _, f := range []struct {
+		command, file string
+		types         []reflect.Type // the first is the whole
+	}{
+		{"models", "models.go", []reflect.Type{reflect.TypeFor[shownModels](), reflect.TypeFor[shownModel](), reflect.TypeFor[shownPrices]()}},
+		{"probe", "probe.go", []reflect.Type{reflect.TypeFor[shownProbe](), reflect.TypeFor[shownFinding]()}},
+		{"doctor", "doctor.go", []reflect.Type{reflect.TypeFor[shownDoctor](), reflect.TypeFor[shownCheck]()}},
+	} {
+		docs := comments(t, f.file)
+		for i, typ := range f.types {
+			name := strings.TrimPrefix(typ.Name(), "shown")
+			said := strings.TrimPrefix(docs[typ.Name()], "shown")
+			if i == 0 {
+				fmt.Fprintf(b, "\n## JSON of `overt %s`\n\n%s\n\n", f.command, said)
+			} else {
+				fmt.Fprintf(b, "\n### %s\n\n%s\n\n", name, said)
+			}
+			writeFields(b, docs, typ)
+		}
+	}
 }
 
 // toolReference shows the core tools: what a model is told, and what policy makes of a typical call.
@@ -445,7 +462,7 @@ func writeFields(b *strings.Builder, docs map[string]string, typ reflect.Type) {
 	b.WriteString("| field | type | may be absent | meaning |\n| --- | --- | --- | --- |\n")
 	for f := range typ.Fields() {
 		name, optional := jsonName(f)
-		if name == "-" {
+		if name == "-" || !f.IsExported() {
 			continue
 		}
 		if f.Anonymous {
@@ -463,14 +480,21 @@ func typeName(t reflect.Type) string {
 		return "any JSON"
 	case t.Name() == "Time":
 		return "time, RFC 3339"
+	case t == reflect.TypeFor[json.Number](), t == reflect.TypeFor[trace.USD]():
+		return "number"
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return typeName(t.Elem()) + " or null"
 	case reflect.Slice:
 		return "list of " + typeName(t.Elem())
+	case reflect.Map:
+		return "object of " + typeName(t.Elem())
+	case reflect.Interface:
+		return "any JSON"
 	case reflect.Struct:
-		return "[" + t.Name() + "](#" + strings.ToLower(t.Name()) + ")"
+		name := strings.TrimPrefix(t.Name(), "shown")
+		return "[" + name + "](#" + strings.ToLower(name) + ")"
 	case reflect.String:
 		return "string"
 	case reflect.Bool:
