@@ -33,7 +33,7 @@ with a problem, and 0 without, warnings or not.`,
 		},
 	}
 	if p.mayBe("doctor") {
-		p.addSettings(cmd.Flags())
+		p.addTaskFlags(cmd)
 	}
 	cmd.Flags().BoolVar(&offline, "offline", false, "make no connection")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")

@@ -100,7 +100,14 @@ func commandReference(t testing.TB) string {
 			fmt.Fprintf(&b, "\n```\n%s\n```\n", c.Example)
 		}
 		c.InheritedFlags() // puts them among the flags
+		_, hidden := c.Annotations[taskFlags]
+		if hidden {
+			hideTaskFlags(c)
+		}
 		fmt.Fprintf(&b, "\n```\n%s```\n", c.Flags().FlagUsages())
+		if hidden {
+			fmt.Fprintf(&b, "\n%s\n", taskFlags)
+		}
 		for _, sub := range c.Commands() {
 			walk(sub)
 		}
