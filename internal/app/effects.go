@@ -22,12 +22,12 @@ func (a *App) Dropped() (out []config.Notice) {
 	if !ok {
 		return nil
 	}
-	say := func(key, value string, reaches bool) {
+	say := func(code, key, value string, reaches bool) {
 		if s := sourceOf(c, key); value != "" && !reaches && s.Layer >= config.Environment {
-			out = append(out, config.Notice{Code: "config.dropped." + key, Args: []any{value, s}})
+			out = append(out, config.Notice{Code: code, Args: []any{value, s}})
 		}
 	}
-	say(config.Thinking, c.Thinking, sent.Thinking)
-	say(config.Effort, c.Effort, sent.Effort != "")
+	say("config.dropped.thinking", config.Thinking, c.Thinking, sent.Thinking)
+	say("config.dropped.effort", config.Effort, c.Effort, sent.Effort != "")
 	return out
 }
