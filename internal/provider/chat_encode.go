@@ -23,7 +23,7 @@ func (c *chat) head(r *llm.Request) ([]byte, error) {
 		return nil, err
 	}
 	if n := r.Params.MaxTokens; n > 0 && c.p.LimitField != None {
-		b = fmt.Appendf(b, `,%q:%d`, orElse(c.p.LimitField, "max_tokens"), n)
+		b = fmt.Appendf(appendString(append(b, ','), orElse(c.p.LimitField, "max_tokens")), `:%d`, n)
 	}
 	params := r.Params
 	if c.p.Thinking == ThinkingEnable && !c.stream { // thinking needs a stream there, and may be on by default

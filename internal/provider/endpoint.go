@@ -3,6 +3,7 @@ package provider
 import (
 	"errors"
 	"net/url"
+	"slices"
 	"strings"
 )
 
@@ -34,4 +35,18 @@ func versioned(path string) bool {
 		}
 	}
 	return false
+}
+
+// hostOf gives the name of the host of a base URL as people write it, lower case; "": it has none.
+func hostOf(base string) string {
+	u, err := url.Parse(strings.TrimSpace(base))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+}
+
+// within tells whether a host is one of the names, or below it.
+func within(host string, names ...string) bool {
+	return slices.ContainsFunc(names, func(n string) bool { return host == n || strings.HasSuffix(host, "."+n) })
 }

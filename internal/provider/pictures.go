@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"net/url"
 	"slices"
 	"strings"
 
@@ -24,29 +23,18 @@ type PictureLimits struct {
 // Sources: Anthropic's documents on vision (5 MB, which its server measures after base64; 8,000 pixels; 100 pictures; 32 MB for
 // a request); for the others what pi-mono found out in December 2025.
 func PicturesOf(protocol, endpoint string) PictureLimits {
-	host := ""
-	if u, err := url.Parse(strings.TrimSpace(endpoint)); err == nil {
-		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	}
-	below := func(names ...string) bool {
-		for _, n := range names {
-			if host == n || strings.HasSuffix(host, "."+n) {
-				return true
-			}
-		}
-		return false
-	}
+	host := hostOf(endpoint)
 	l := PictureLimits{One: 32 << 20, All: 44 << 20, Count: 1000}
 	switch {
-	case protocol == Messages && !wire.Local(endpoint) || below("anthropic.com"):
+	case protocol == Messages && !wire.Local(endpoint) || within(host, "anthropic.com"):
 		l = PictureLimits{One: 5 << 20 / 4 * 3, All: 30 << 20, Count: 100, Side: 8000}
-	case below("openai.com", "openai.azure.com"):
+	case within(host, "openai.com", "openai.azure.com"):
 		l = PictureLimits{One: 25 << 20, All: 44 << 20, Count: 500}
-	case below("googleapis.com"):
+	case within(host, "googleapis.com"):
 		l.Count = 2500
-	case below("mistral.ai"):
+	case within(host, "mistral.ai"):
 		l = PictureLimits{One: 10 << 20, All: 15 << 20, Count: 8}
-	case below("openrouter.ai"):
+	case within(host, "openrouter.ai"):
 		l = PictureLimits{One: 10 << 20, All: 15 << 20, Count: 100}
 	}
 	return l

@@ -2,7 +2,6 @@ package provider
 
 import (
 	"encoding/json"
-	"net/url"
 	"strings"
 
 	"overt/internal/wire"
@@ -19,10 +18,7 @@ type known struct {
 // provider's own or below it; and of a model there. The sources are the vendors' documents, as far as they have any, and
 // else reports of what they refuse; docs/provider-quirks.md has them one by one.
 func ProfileFor(protocol, preset, endpoint, model string) Profile {
-	host := ""
-	if u, err := url.Parse(strings.TrimSpace(endpoint)); err == nil {
-		host = strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	}
+	host := hostOf(endpoint)
 	var p Profile
 	if wire.Local(endpoint) {
 		p.TextCalls = []string{Auto} // servers of one's own often have no parser for the model
@@ -36,11 +32,7 @@ func ProfileFor(protocol, preset, endpoint, model string) Profile {
 		list = knownMessages()
 	}
 	for _, k := range list {
-		is := k.preset != "" && preset == k.preset
-		for _, h := range k.hosts {
-			is = is || host == h || strings.HasSuffix(host, "."+h)
-		}
-		if is {
+		if k.preset != "" && preset == k.preset || within(host, k.hosts...) {
 			k.set(&p, strings.ToLower(model))
 			break
 		}
@@ -92,7 +84,7 @@ func knownServers() []known {
 		}},
 		{"zhipu", []string{"bigmodel.cn"}, glm},
 		{"zai", []string{"z.ai"}, glm},
-		{"dashscope", []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com", "coding-intl.dashscope.aliyuncs.com"}, func(p *Profile, _ string) {
+		{"dashscope", []string{"dashscope.aliyuncs.com", "dashscope-intl.aliyuncs.com"}, func(p *Profile, _ string) {
 			p.Thinking = ThinkingEnable
 		}},
 		{"mistral", []string{"mistral.ai"}, func(p *Profile, _ string) {

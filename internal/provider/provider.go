@@ -84,13 +84,14 @@ func New(o Options) llm.Model {
 
 // newDialect gives the protocol that o names, nil if there is none of the name.
 func newDialect(o Options) dialect {
+	origin := origin(o)
 	switch o.Protocol {
 	case Chat, "":
-		return &chat{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
+		return &chat{model: o.Model, origin: origin, stream: o.Stream, p: o.Profile}
 	case Responses:
-		return &responses{model: o.Model, origin: origin(o), stream: o.Stream, p: o.Profile}
+		return &responses{model: o.Model, origin: origin, stream: o.Stream, p: o.Profile}
 	case Messages:
-		return &messages{model: o.Model, origin: origin(o), stream: o.Stream, most: o.MaxOutput, p: o.Profile}
+		return &messages{model: o.Model, origin: origin, stream: o.Stream, most: o.MaxOutput, p: o.Profile}
 	}
 	return nil
 }
@@ -112,18 +113,20 @@ type model struct {
 	o       Options
 	d       dialect
 	url     string
-	invalid error // why nothing can be sent
-	host    string
+	invalid error  // why nothing can be sent
+	host    string // with its port, for messages to people
 
 	mu   sync.Mutex
 	kept encoded // of the last request
 }
 
-// origin names the endpoint and model that a reasoning text came from.
+// origin names the endpoint and model that a block came from, by nothing of the base URL but its host: the rest may hold a key.
 func origin(o Options) string {
-	host := o.Endpoint
-	if u, err := url.Parse(o.Endpoint); err == nil {
-		host = u.Host
+	host := ""
+	if base, err := below(o.Endpoint, ""); err == nil {
+		if u, err := url.Parse(base); err == nil {
+			host = u.Host
+		}
 	}
 	return orElse(o.Protocol, Chat) + " " + host + " " + o.Model
 }
@@ -144,22 +147,7 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 	if show == nil {
 		show = func(llm.Delta) {}
 	}
-	req := wire.Request{
-		ID: r.ID, Lane: r.Lane, Method: http.MethodPost, URL: m.url, Body: body,
-		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
-		Auth:   m.o.Header.Clone(),
-	}
-	if m.o.Stream {
-		req.Header.Set("Accept", "text/event-stream")
-	}
-	if req.Auth == nil {
-		req.Auth = http.Header{}
-	}
-	m.d.sign(m.o.Key, req.Header, req.Auth)
-	if name := m.o.Profile.LaneHeader; name != "" && r.Lane != "" {
-		req.Header.Set(name, r.Lane)
-	}
-	h, err := m.o.Wire.Do(ctx, req)
+	h, err := m.o.Wire.Do(ctx, m.request(r, body))
 	a := newAnswer(r.Tools, origin(m.o), show)
 	a.scan = newScan(&m.o.Profile, r)
 	fail := (*llm.Error)(nil)
@@ -181,6 +169,26 @@ func (m *model) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)
 		return out, fail
 	}
 	return out, nil
+}
+
+// request puts a body into its envelope.
+func (m *model) request(r *llm.Request, body []wire.Part) wire.Request {
+	req := wire.Request{
+		ID: r.ID, Lane: r.Lane, Method: http.MethodPost, URL: m.url, Body: body,
+		Header: http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}},
+		Auth:   m.o.Header.Clone(),
+	}
+	if m.o.Stream {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	if req.Auth == nil {
+		req.Auth = http.Header{}
+	}
+	m.d.sign(m.o.Key, req.Header, req.Auth)
+	if name := m.o.Profile.LaneHeader; name != "" && r.Lane != "" {
+		req.Header.Set(name, r.Lane)
+	}
+	return req
 }
 
 // receive reads a reply into a.
