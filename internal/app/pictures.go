@@ -100,7 +100,8 @@ func (a *App) before(ctx context.Context, in session.Input) (n int, encoded int6
 	return 0, 0, false, nil
 }
 
-// readPicture reads a file of the person's, of up to one byte more than most, so that it is said how large it may be.
+// readPicture reads a file of the person's. One of more bytes than most is an error that says so; of one that has grown meanwhile
+// one byte more is read, so that it is found to be too large all the same.
 func readPicture(path string, most int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {

@@ -24,7 +24,7 @@ const (
 	Cut       Class = "cut"       // the stream ended before the answer did
 	Malformed Class = "malformed" // the reply is not what the protocol says (an HTML page, broken JSON, over a limit)
 	Redirect  Class = "redirect"  // the server points elsewhere; never followed
-	Storage   Class = "storage"   // the exchange could not be recorded, so nothing was sent
+	Storage   Class = "storage"   // the exchange could not be recorded: the request, which was not sent then, or the reply, which does not count
 	Cancelled Class = "cancelled" // the caller's context ended
 	Internal  Class = "internal"  // anything else: a fault of ours
 )

@@ -277,7 +277,7 @@ func (p *probing) outcome(check string, e *llm.Error) {
 	}
 }
 
-// text is what an answer says, without its reasoning.
+// textOf is what an answer says, without its reasoning.
 func textOf(r *llm.Response) string {
 	var b bytes.Buffer
 	for _, block := range r.Blocks {

@@ -66,7 +66,7 @@ func formsOf(names []string) (out []textForm) {
 	return out
 }
 
-// skipMark cuts white space, and then a mark if there is one, off the beginning.
+// skipMark cuts a mark, with white space before it, off the beginning; without one s stays as it is.
 func skipMark(s, mark string) string {
 	t := strings.TrimLeft(s, " \t\r\n")
 	if rest, ok := strings.CutPrefix(t, mark); ok && mark != "" {
