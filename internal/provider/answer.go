@@ -214,6 +214,7 @@ func (a *answer) response(failed bool) *llm.Response {
 		done, dropped := p.call.finalise(a.tools, cut)
 		out.Dropped += dropped
 		for i, c := range done {
+			c.Arguments = pairedEscapes(c.Arguments)
 			b := llm.Block{Type: llm.Call, Call: &c}
 			if i == 0 && len(p.call.extra) > 0 {
 				b.Opaque, b.Origin = valid(p.call.extra), a.origin

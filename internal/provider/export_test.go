@@ -18,3 +18,6 @@ func Receive(o Options, tools []llm.ToolSpec, body io.Reader, show func(llm.Delt
 	fail := m.receive(&wire.Response{Status: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(body)}, a)
 	return a.response(fail != nil), fail
 }
+
+// PairedEscapes is for tests of what is only used inside.
+func PairedEscapes(s string) string { return pairedEscapes(s) }

@@ -45,6 +45,7 @@ type responsesReader struct {
 	items []*responseItem // in the order in which they were told of
 	last  *responseItem   // that an event was about
 	chat  *chatReader     // for servers that send chunks of Chat Completions here
+	twice int             // bytes of deltas that the whole of an item has not said again yet
 }
 
 // event implements [reader].
@@ -58,8 +59,10 @@ func (r *responsesReader) event(name string, doc raw) *llm.Error {
 func (r *responsesReader) take(name string, doc raw) *llm.Error {
 	kind, _ := strings.CutPrefix(orElse(doc.get("type").text(), name), "response.")
 	size := len(doc.get("delta"))
-	if strings.HasPrefix(kind, "output_item.") {
-		size = len(doc) // it may be all that comes of an item
+	r.twice += size
+	if strings.HasPrefix(kind, "output_item.") { // it may be all that comes of an item, or what came in pieces before
+		said := min(r.twice, len(doc))
+		size, r.twice = len(doc)-said, r.twice-said
 	}
 	if fail := r.a.grow(size, r.m.o.Name); fail != nil {
 		return fail

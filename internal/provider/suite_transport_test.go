@@ -124,6 +124,16 @@ func transportBehaviours() []behaviour {
 				t.Errorf("%d bytes are kept", n)
 			}
 		}},
+		{"five megabytes, though some say them twice", nil, func(t *testing.T, w world) {
+			pieces := make([]string, 80)
+			for i := range pieces {
+				pieces[i] = strings.Repeat("a", 64<<10)
+			}
+			o := w.play(t, w.texts(pieces...))
+			if n := len(text(&llm.Response{Blocks: o.Blocks}, llm.Text)); o.Class != "" || n != 80*64<<10 {
+				t.Errorf("%s %s, %d bytes", o.Class, o.Message, n)
+			}
+		}},
 		{"a hundred thousand small pieces are no large answer", whole, func(t *testing.T, w world) {
 			pieces := make([]string, 100_000)
 			for i := range pieces {

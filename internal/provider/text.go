@@ -2,8 +2,10 @@ package provider
 
 import (
 	"encoding/hex"
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -54,4 +56,41 @@ func orElse(s, other string) string {
 		return other
 	}
 	return s
+}
+
+// pairedEscapes puts U+FFFD in the place of each escaped half of a surrogate pair in JSON that stands alone: it is no character,
+// readers make different things of it, and strict ones refuse the whole document (RFC 8259, section 8.2).
+func pairedEscapes(s string) string {
+	if !strings.Contains(s, `\ud`) && !strings.Contains(s, `\uD`) {
+		return s
+	}
+	b := []byte(s)
+	for i := 0; i < len(b)-1; i++ {
+		if b[i] != '\\' {
+			continue
+		}
+		unit := escapedUnit(b[i:])
+		switch {
+		case utf16.IsSurrogate(unit) && utf16.DecodeRune(unit, escapedUnit(b[min(i+6, len(b)):])) != utf8.RuneError:
+			i += 11
+		case utf16.IsSurrogate(unit):
+			copy(b[i:], `\ufffd`)
+			i += 5
+		default:
+			i++ // what is escaped is no beginning of an escape
+		}
+	}
+	return string(b)
+}
+
+// escapedUnit reads an escape with a number at the beginning of b; -1: there is none.
+func escapedUnit(b []byte) rune {
+	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
 }
