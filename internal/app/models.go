@@ -235,6 +235,9 @@ func Models(ctx context.Context, o Options, keep bool) (*ModelList, error) {
 	if err := askKey(ctx, c, o.Env, mask); err != nil {
 		return nil, err
 	}
+	if _, bad := profileOf(c, "", c.Model.Value); bad != nil { // it says which field the key goes in
+		return nil, bad
+	}
 	link, bad := transport(c)
 	if bad != nil {
 		return nil, bad

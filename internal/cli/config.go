@@ -292,7 +292,11 @@ func (p *program) checkConfig() error {
 		return problems[0]
 	case len(problems) > 1:
 		for _, bad := range problems {
-			fmt.Fprintf(p.Err, "overt: %s\n", visible(p.explain(bad).text))
+			m := p.explain(bad)
+			fmt.Fprintf(p.Err, "overt: %s\n", visible(m.text))
+			if m.hint != "" {
+				fmt.Fprintf(p.Err, "  %s\n", visible(m.hint))
+			}
 		}
 		return exit(statusConfig)
 	case err != nil:
