@@ -181,7 +181,7 @@ func (m *model) encodeMessages(ctx context.Context, r *llm.Request, old encoded,
 			if i > 0 {
 				prev = &r.Messages[i-1]
 			}
-			m.d.message(w, r, prev, msg)
+			m.d.message(w, r, prev, m.fit(msg))
 			if w.err != nil {
 				return nil, nil, w.err
 			}

@@ -3,6 +3,7 @@ package provider
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"overt/internal/llm"
 )
@@ -12,14 +13,14 @@ const leastAnswer = 256
 
 // answerLimits are texts that say how long an answer may be, lower case. The groups are that limit (most), a number that it
 // must be below, or window and input, which leave the rest for it. Each is of a server that is named beside it.
-func answerLimits() []string {
+var answerLimits = sync.OnceValue(func() (out []*regexp.Regexp) {
 	const (
 		most   = `(?P<most>[0-9][0-9,_]*)`
 		below  = `(?P<below>[0-9][0-9,_]*)`
 		window = `(?P<window>[0-9][0-9,_]*)`
 		input  = `(?P<input>[0-9][0-9,_]*)`
 	)
-	return []string{
+	for _, s := range []string{
 		`supports at most ` + most + ` (?:completion|output) tokens`,                                                                   // OpenAI
 		`max_tokens: [0-9,]+ > ` + most + `, which is the maximum`,                                                                     // Anthropic
 		`range of max_tokens (?:should be|is) \[[0-9]+, ?` + most,                                                                      // DashScope, DeepSeek
@@ -30,13 +31,15 @@ func answerLimits() []string {
 		`maximum context length is ` + window + ` tokens.{0,80}requested [0-9,]+ output tokens.{0,60}at least ` + input,                // vLLM
 		`maximum context length is ` + window + ` tokens and your request has ` + input + ` input tokens`,                              // vLLM
 		`exceed context limit: ` + input + ` \+ [0-9,]+ > ` + window,                                                                   // Anthropic
+	} {
+		out = append(out, regexp.MustCompile(s))
 	}
-}
+	return out
+})
 
 // answerLimit gives the limit of an answer that a text allows, 0 if it names none or leaves none; and the window that it names.
 func answerLimit(s string) (most int, window int64) {
-	for _, text := range answerLimits() {
-		re := regexp.MustCompile(text)
+	for _, re := range answerLimits() {
 		m := re.FindStringSubmatch(s)
 		if m == nil {
 			continue

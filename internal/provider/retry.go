@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -56,19 +57,25 @@ func number(s string, unit time.Duration) time.Duration {
 	return time.Duration(min(f*float64(unit), float64(longest)))
 }
 
+// spokenWait and retryDelay are waits in words, lower case, and in a body of Google's.
+var (
+	spokenWait = sync.OnceValue(func() *regexp.Regexp {
+		const unit = `(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)`
+		return regexp.MustCompile(`(?:try again in|retry in|retry after|reset after|reset in) (\d[0-9.hms]*) ?` + unit + `?\b`)
+	})
+	retryDelay = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"retryDelay"\s*:\s*"([0-9.]+s)"`) })
+)
+
 // spoken finds a wait in words: "try again in 1.2s", "retry in 20ms", "reset after 39s", "in 2m30s", "in 5 seconds".
 func spoken(search string, body []byte) time.Duration {
-	const unit = `(ms|milliseconds?|s|sec|seconds?|m|min|minutes?|h|hours?)`
-	words := regexp.MustCompile(`(?:try again in|retry in|retry after|reset after|reset in) (\d[0-9.hms]*) ?` + unit + `?\b`)
-	if m := words.FindStringSubmatch(search); m != nil {
+	if m := spokenWait().FindStringSubmatch(search); m != nil {
 		count := strings.TrimRight(m[1], ".") // the end of the sentence
 		if d, err := time.ParseDuration(count); err == nil {
 			return d
 		}
 		return number(count, unitOf(m[2]))
 	}
-	delay := regexp.MustCompile(`"retryDelay"\s*:\s*"([0-9.]+s)"`)
-	if m := delay.FindSubmatch(body); m != nil {
+	if m := retryDelay().FindSubmatch(body); m != nil {
 		d, _ := time.ParseDuration(string(m[1]))
 		return d
 	}

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"overt/internal/llm"
 )
@@ -36,6 +37,11 @@ type python struct {
 
 const pythonDepth = 50 // of lists and dictionaries within each other
 
+var (
+	pythonName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*`) })
+	pythonWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[A-Za-z0-9_.+]+(?:e-[0-9]+)?`) })
+)
+
 func (p *python) blank() { p.s = strings.TrimLeft(p.s, " \t\r\n") }
 
 // take takes a token behind white space.
@@ -49,7 +55,7 @@ func (p *python) take(token string) bool {
 
 func (p *python) word() string {
 	p.blank()
-	w := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*`).FindString(p.s)
+	w := pythonName().FindString(p.s)
 	p.s = p.s[len(w):]
 	return w
 }
@@ -107,7 +113,7 @@ func (p *python) value() (raw, bool) {
 	if s, ok := p.text(); ok {
 		return raw(appendString(nil, s)), true
 	}
-	w := regexp.MustCompile(`^-?[A-Za-z0-9_.+]+(?:e-[0-9]+)?`).FindString(p.s)
+	w := pythonWord().FindString(p.s)
 	p.s = p.s[len(w):]
 	if word := map[string]string{"True": "true", "true": "true", "False": "false", "false": "false", "None": "null", "null": "null"}[w]; word != "" {
 		return raw(word), true

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"overt/internal/llm"
 )
@@ -15,30 +16,50 @@ To call a tool, reply with one JSON object and nothing else, with no word before
 {"tool": "NAME", "arguments": {…}}
 The next message then has its result. One reply calls one tool; go on call by call until the task is done. A reply that is not such an object is your final answer. The tools, each with the JSON Schema of its arguments:`
 
-// prepare gives the request that is sent in place of r. It changes each message by itself, always in the same way, so the
-// parts of a longer history still begin with those of a shorter one.
+// prepare gives the request that is sent in place of r, but for its messages, of which only the roles change: [model.fit] does
+// the rest for those that have not been sent before. Each message is changed by itself, always in the same way, so the parts of a
+// longer history still begin with those of a shorter one.
 func (m *model) prepare(r *llm.Request) (*llm.Request, error) {
 	p := &m.o.Profile
 	if err := p.check(); err != nil {
 		return nil, err
 	}
 	switch n := len(r.Tools); {
-	case p.Tools == InText && n > 0:
+	case p.Tools == InText:
 		r = inText(r)
 	case p.MaxTools > 0 && n > p.MaxTools:
 		return nil, fmt.Errorf("%s takes at most %d tools, and these are %d: offer fewer", m.o.Name, p.MaxTools, n)
 	}
 	if p.BreakSpecial {
-		r = broken(r)
+		out := *r
+		out.System = slices.Clone(r.System)
+		for i := range out.System {
+			out.System[i].Text = broken(out.System[i].Text)
+		}
+		r = &out
 	}
 	return r, nil
 }
 
-// inText gives a request whose tools, calls and results are text.
+// fit gives a message as the server is told it.
+func (m *model) fit(msg *llm.Message) *llm.Message {
+	out := *msg
+	if m.o.Profile.Tools == InText {
+		out = messageInText(out)
+	}
+	if m.o.Profile.BreakSpecial {
+		out = brokenMessage(out)
+	}
+	return &out
+}
+
+// inText gives a request whose tools are text, and whose results the user tells.
 func inText(r *llm.Request) *llm.Request {
 	out := *r
 	out.Tools = nil
-	out.System = append(slices.Clip(r.System), llm.Block{Type: llm.Text, Text: inTextHead})
+	if len(r.Tools) > 0 {
+		out.System = append(slices.Clip(r.System), llm.Block{Type: llm.Text, Text: inTextHead})
+	}
 	for _, t := range r.Tools {
 		schema := string(t.Schema)
 		if schema == "" {
@@ -50,9 +71,11 @@ func inText(r *llm.Request) *llm.Request {
 		}
 		out.System = append(out.System, llm.Block{Type: llm.Text, Owner: t.Owner, Text: text + "arguments: " + schema})
 	}
-	out.Messages = make([]llm.Message, len(r.Messages))
-	for i, msg := range r.Messages {
-		out.Messages[i] = messageInText(msg)
+	out.Messages = slices.Clone(r.Messages)
+	for i := range out.Messages {
+		if out.Messages[i].Role == llm.Tool {
+			out.Messages[i].Role = llm.User
+		}
 	}
 	return &out
 }
@@ -60,9 +83,6 @@ func inText(r *llm.Request) *llm.Request {
 // messageInText gives a message with its calls as the model should have written them, and with results as the user tells them:
 // models imitate what looks like a tag.
 func messageInText(msg llm.Message) llm.Message {
-	if msg.Role == llm.User {
-		return msg
-	}
 	blocks := make([]llm.Block, 0, len(msg.Blocks))
 	said := false
 	for _, b := range msg.Blocks {
@@ -82,9 +102,6 @@ func messageInText(msg llm.Message) llm.Message {
 		blocks = append(blocks, b)
 	}
 	msg.Blocks = blocks
-	if msg.Role == llm.Tool {
-		msg.Role = llm.User
-	}
 	return msg
 }
 
@@ -110,6 +127,9 @@ func (a *answer) resolveText(s *scan, native, cut bool) {
 	a.emit(s.text.piece, held)
 }
 
+// callBegin is how a call begins that has no end.
+var callBegin = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\{\s*"tool"\s*:\s*"([^"\\\n]*)"`) })
+
 // callInText finds the call that a reply is, or that it ends with.
 func callInText(s string, tools []llm.ToolSpec) (before string, c textCall, ok bool) {
 	if c, ok = wholeCall(s); ok && (c.args != "" || offered(toolName(c.name, tools), tools)) {
@@ -120,8 +140,7 @@ func callInText(s string, tools []llm.ToolSpec) (before string, c textCall, ok b
 	for _, fence := range []string{"```json", "```"} {
 		body = skipMark(body, fence)
 	}
-	begin := regexp.MustCompile(`^\s*\{\s*"tool"\s*:\s*"([^"\\\n]*)"`)
-	if m := begin.FindStringSubmatch(body); m != nil && offered(toolName(m[1], tools), tools) {
+	if m := callBegin().FindStringSubmatch(body); m != nil && offered(toolName(m[1], tools), tools) {
 		_, args, found := strings.Cut(body, `"arguments"`)
 		if !found {
 			args = body
@@ -174,32 +193,31 @@ func wholeCall(s string) (c textCall, ok bool) {
 }
 
 // special are the control tokens of models that servers trip over when they stand in a text.
-const special = `<\|[a-zA-Z_]+\|>|</?s>|\[/?INST\]|<｜[^｜<>]{1,40}｜>|<(?:start|end)_of_turn>`
+var special = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`<\|[a-zA-Z_]+\|>|</?s>|\[/?INST\]|<｜[^｜<>]{1,40}｜>|<(?:start|end)_of_turn>`)
+})
 
-// broken gives a request with a zero-width space in each control token of its texts.
-func broken(r *llm.Request) *llm.Request {
-	tokens := regexp.MustCompile(special)
-	fix := func(s string) string {
-		return tokens.ReplaceAllStringFunc(s, func(t string) string { return t[:1] + "\u200b" + t[1:] })
-	}
-	out := *r
-	out.System, out.Messages = slices.Clone(r.System), slices.Clone(r.Messages)
-	for i := range out.System {
-		out.System[i].Text = fix(out.System[i].Text)
-	}
-	for i := range out.Messages {
-		blocks := slices.Clone(out.Messages[i].Blocks)
-		for j, b := range blocks {
-			switch {
-			case b.Type == llm.Text:
-				blocks[j].Text = fix(b.Text)
-			case b.Result != nil:
-				result := *b.Result
-				result.Content = fix(result.Content)
-				blocks[j].Result = &result
-			}
+// broken gives a text with a zero-width space in each control token. JSON stays JSON: such a token stands within a string.
+func broken(s string) string {
+	return special().ReplaceAllStringFunc(s, func(t string) string { return t[:1] + "\u200b" + t[1:] })
+}
+
+// brokenMessage breaks the control tokens of a message: of its texts, results, and the arguments of its calls.
+func brokenMessage(msg llm.Message) llm.Message {
+	msg.Blocks = slices.Clone(msg.Blocks)
+	for i, b := range msg.Blocks {
+		switch {
+		case b.Type == llm.Text:
+			msg.Blocks[i].Text = broken(b.Text)
+		case b.Call != nil:
+			c := *b.Call
+			c.Arguments = broken(c.Arguments)
+			msg.Blocks[i].Call = &c
+		case b.Result != nil:
+			result := *b.Result
+			result.Content = broken(result.Content)
+			msg.Blocks[i].Result = &result
 		}
-		out.Messages[i].Blocks = blocks
 	}
-	return &out
+	return msg
 }
