@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -663,6 +664,18 @@ func TestProbePictures(t *testing.T) {
 	p, args = start()
 	r = p.run(append(args, "--image", "a.png", "what is the number?")...)
 	if sent = came.take(); r.status != 0 || !strings.Contains(r.err, "pictures not measured, and taken for supported") || !strings.Contains(sent[len(sent)-1], "image_url") {
+		t.Errorf("%+v", r)
+	}
+
+	// A result that can't be kept is no success.
+	refused.Store(nil)
+	p, args = start()
+	probes := filepath.Join(filepath.Dir(p.dir), "state", "overt", "user", "probes")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(probes), 0o700), os.WriteFile(probes, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	r = p.run(append(args, "look at it")...)
+	if r.status == 0 || !strings.Contains(r.err, "could not be measured and kept") {
 		t.Errorf("%+v", r)
 	}
 

@@ -66,7 +66,7 @@ type App struct {
 	learner *learner
 	keeper  *checkpoint.Keeper // nil: this system keeps no states of files
 
-	looked sync.Once // whether the model takes pictures was looked for
+	looked firstLook // at whether the model takes pictures
 
 	mu    sync.Mutex
 	tools map[string]*tool.Set // by task: tools remember what the model has read

@@ -109,17 +109,43 @@ type careful struct {
 	llm.Model
 	a *App
 
-	once *sync.Once // of the App: what can't be measured now is not tried again
+	look *firstLook // of the App
+}
+
+// firstLook is whether a model is known to take no pictures, as it was found out before the first one was sent. What can't be measured
+// then is not tried again.
+type firstLook struct {
+	mu         sync.Mutex
+	done, none bool
+}
+
+// refused tells whether pictures are not to be sent. Its error is of this machine.
+func (l *firstLook) refused(ctx context.Context, a *App) (bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done {
+		return l.none, nil
+	}
+	if _, err := a.ProbeFirst(ctx, true); err != nil {
+		if ctx.Err() != nil { // the request ends likewise
+			return false, nil
+		}
+		return false, err
+	}
+	k := readKnown(a.o.State, a.o.Config.BaseURL.Value)
+	m := modelOf(a.o.Config, &k, a.Model)
+	l.done, l.none = true, !takes(m.Images) && m.From["images"] == FromProbe
+	return l.none, nil
 }
 
 // Stream implements [llm.Model].
 func (m careful) Stream(ctx context.Context, r *llm.Request, show func(llm.Delta)) (*llm.Response, error) {
 	if prompt.Pictures(r) > 0 {
-		m.once.Do(func() {
-			_, _ = m.a.ProbeFirst(ctx, true) // what was measured is kept, and read below
-		})
-		k := readKnown(m.a.o.State, m.a.o.Config.BaseURL.Value)
-		if known := modelOf(m.a.o.Config, &k, m.a.Model); !takes(known.Images) && known.From["images"] == FromProbe {
+		none, err := m.look.refused(ctx, m.a)
+		switch {
+		case err != nil:
+			return &llm.Response{}, &llm.Error{Class: llm.Storage, Message: m.a.mask.String("whether the model takes pictures could not be measured and kept: " + err.Error()), Err: err}
+		case none:
 			return &llm.Response{}, &llm.Error{Class: llm.Pictures, Code: "probe", Message: "a small picture was refused when this was measured"}
 		}
 	}
