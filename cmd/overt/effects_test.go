@@ -68,3 +68,25 @@ func TestModelChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestKeyOfAnother: a key of another endpoint is told of where one is missed, and nowhere else.
+func TestKeyOfAnother(t *testing.T) {
+	const told = "belongs to another endpoint"
+	for _, c := range []struct {
+		args []string
+		told bool
+	}{
+		{[]string{"-u", "https://models.example/v1"}, true},
+		{[]string{"-u", "https://models.example/v1", "-k", "sk-other-secret-0001"}, false},
+		{[]string{"-u", "http://127.0.0.1:1/v1"}, false},
+	} {
+		p := newPlace(t)
+		p.settings(`{"base_url": "https://own.example/v1", "api_key": "sk-probe-secret-0001"}`)
+		if r := p.run(append([]string{"config", "show", "-m", "x"}, c.args...)...); r.status != 0 || strings.Contains(r.err, told) != c.told {
+			t.Errorf("%q: %+v", c.args, r)
+		}
+		if r := p.run(append([]string{"doctor", "--offline", "-m", "x"}, c.args...)...); strings.Contains(r.out, "[! ] the key of") != c.told {
+			t.Errorf("%q: %s", c.args, r.out)
+		}
+	}
+}

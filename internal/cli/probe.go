@@ -103,7 +103,7 @@ func (p *program) probe(ctx context.Context, asJSON bool) error {
 	return nil
 }
 
-// shownKept is what is kept of a model, in JSON.
+// shownKept is what overt probe --show and --forget give a list of: what is kept of a model.
 type shownKept struct {
 	BaseURL  string         `json:"base_url"`
 	Protocol string         `json:"protocol"`

@@ -166,7 +166,7 @@ func writeForms(t testing.TB, b *strings.Builder) {
 		types         []reflect.Type // the first is the whole
 	}{
 		{"models", "models.go", []reflect.Type{reflect.TypeFor[shownModels](), reflect.TypeFor[shownModel](), reflect.TypeFor[shownPrices]()}},
-		{"probe", "probe.go", []reflect.Type{reflect.TypeFor[shownProbe](), reflect.TypeFor[shownFinding]()}},
+		{"probe", "probe.go", []reflect.Type{reflect.TypeFor[shownProbe](), reflect.TypeFor[shownFinding](), reflect.TypeFor[shownKept]()}},
 		{"doctor", "doctor.go", []reflect.Type{reflect.TypeFor[shownDoctor](), reflect.TypeFor[shownCheck]()}},
 	} {
 		docs := comments(t, f.file)
