@@ -33,7 +33,9 @@ type Recorded struct {
 	Err     *Error  // why it ended early; nil: complete
 }
 
-// Recorder is a [Sink] that keeps a session, to be written by [WriteRecording] and answered from by a [Replay].
+// Recorder is a [Sink] that keeps a session, to be written by [WriteRecording] and answered from by a [Replay]. The program itself has no
+// use for recordings: they are for the tests of packages that speak with servers, which no _test file here could serve, and for
+// benchmarks.
 //
 // It leaves out whatever could be private: the host, what stands before the version in the path (gateways put accounts there),
 // the values of the query, and all fields of the header but those that say what the bodies are; of a failure it keeps the kind.
