@@ -61,44 +61,89 @@ type messageBlock struct {
 	half      rune   // of the signature; it has none, but a hostile server may send one
 }
 
+// messageEvent has the members of an event, and of its delta.
+type messageEvent struct {
+	kind, index, message, block, delta, usage raw
+	part, text, json, thinking, seal, reason  raw
+}
+
+// readEvent takes an event apart in one pass: there is one for every word.
+func readEvent(doc raw) (e messageEvent) {
+	for k, v := range doc.members() {
+		switch k {
+		case "type":
+			e.kind = v
+		case "index":
+			e.index = v
+		case "message":
+			e.message = v
+		case "content_block":
+			e.block = v
+		case "delta":
+			e.delta = v
+		case "usage":
+			e.usage = v
+		}
+	}
+	for k, v := range e.delta.members() {
+		switch k {
+		case "type":
+			e.part = v
+		case "text":
+			e.text = v
+		case "partial_json":
+			e.json = v
+		case "thinking":
+			e.thinking = v
+		case "signature":
+			e.seal = v
+		case "stop_reason":
+			e.reason = v
+		}
+	}
+	return e
+}
+
 // event implements [reader].
 func (r *messagesReader) event(name string, doc raw) *llm.Error {
-	switch orElse(doc.get("type").text(), name) {
+	e := readEvent(doc)
+	switch orElse(e.kind.text(), name) {
 	case "message_start":
 		r.a.begun = true
-		m := doc.get("message")
-		r.a.id = m.get("id").text()
-		r.use(m.get("usage"))
-		if fail := r.a.grow(len(m.get("content")), r.m.o.Name); fail != nil {
+		r.a.id = e.message.get("id").text()
+		r.use(e.message.get("usage"))
+		content := e.message.get("content")
+		if fail := r.a.grow(len(content), r.m.o.Name); fail != nil {
 			return fail
 		}
-		for b := range m.get("content").elements() { // some gateways put the whole there
+		for b := range content.elements() { // some gateways put the whole there
 			r.start(int64(len(r.all)), b)
 		}
 	case "content_block_start":
 		r.a.begun = true
-		b := doc.get("content_block")
-		if fail := r.a.grow(len(b), r.m.o.Name); fail != nil {
+		if fail := r.a.grow(len(e.block), r.m.o.Name); fail != nil {
 			return fail
 		}
-		r.start(r.index(doc), b)
+		n, ok := e.index.number()
+		if !ok {
+			n = int64(len(r.all))
+		}
+		r.start(n, e.block)
 	case "content_block_delta":
 		r.a.begun = true
-		d := doc.get("delta")
-		for _, k := range [...]string{"text", "partial_json", "thinking", "signature"} { // what is about them does not count
-			if fail := r.a.grow(len(d.get(k)), r.m.o.Name); fail != nil {
-				return fail
-			}
+		// What is about them does not count.
+		if fail := r.a.grow(len(e.text)+len(e.json)+len(e.thinking)+len(e.seal), r.m.o.Name); fail != nil {
+			return fail
 		}
-		r.delta(r.block(doc), d)
+		r.delta(r.block(e.index), e)
 	case "content_block_stop":
-		if b := r.block(doc); b != nil && b.piece != nil && b.call == nil {
+		if b := r.block(e.index); b != nil && b.piece != nil && b.call == nil {
 			r.a.end(b.piece)
 		}
 	case "message_delta":
 		r.a.begun = true
-		r.use(doc.get("usage"))
-		return r.stop(doc.get("delta").get("stop_reason"))
+		r.use(e.usage)
+		return r.stop(e.reason)
 	case "message_stop":
 		r.a.done = true
 	case "error":
@@ -151,16 +196,9 @@ func (r *messagesReader) end() {
 	}
 }
 
-// index is the index of the block that a document is about: the last one's where it says nothing.
-func (r *messagesReader) index(doc raw) int64 {
-	if n, ok := doc.get("index").number(); ok {
-		return n
-	}
-	return int64(len(r.all))
-}
-
-func (r *messagesReader) block(doc raw) *messageBlock {
-	if n, ok := doc.get("index").number(); ok {
+// block gives the block that an event is about: the last one where it says nothing.
+func (r *messagesReader) block(index raw) *messageBlock {
+	if n, ok := index.number(); ok {
 		return r.at[n]
 	}
 	return r.last
@@ -191,20 +229,20 @@ func (r *messagesReader) start(index int64, v raw) {
 	}
 }
 
-func (r *messagesReader) delta(b *messageBlock, d raw) {
+func (r *messagesReader) delta(b *messageBlock, e messageEvent) {
 	if b == nil {
 		return
 	}
-	switch d.get("type").text() {
+	switch e.part.text() {
 	case "text_delta":
-		r.text(b, d.get("text"))
+		r.text(b, e.text)
 	case "thinking_delta":
-		r.text(b, d.get("thinking"))
+		r.text(b, e.thinking)
 	case "signature_delta":
-		r.sign(b, d.get("signature"))
+		r.sign(b, e.seal)
 	case "input_json_delta":
-		if v := d.get("partial_json"); b.call != nil && v.kind() == '"' {
-			b.call.args = unquote(b.call.args, v, &b.call.half)
+		if b.call != nil && e.json.kind() == '"' {
+			b.call.args = unquote(b.call.args, e.json, &b.call.half)
 		}
 	}
 }
