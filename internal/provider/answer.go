@@ -160,7 +160,7 @@ type characters struct {
 // decode gives the whole characters that have come with the string v.
 func (c *characters) decode(v raw) string {
 	b := unquote(c.rest, v, &c.half)
-	n := whole(b)
+	n := wholeCharacters(b)
 	s := strings.ToValidUTF8(string(b[:n]), "\uFFFD")
 	c.rest = append(c.rest[:0], b[n:]...)
 	return s
@@ -176,8 +176,8 @@ func (c *characters) end() string {
 	return s
 }
 
-// whole gives the length of b without a last character whose bytes have not all come.
-func whole(b []byte) int {
+// wholeCharacters gives the length of b without a last character whose bytes have not all come.
+func wholeCharacters(b []byte) int {
 	for i := 1; i <= min(utf8.UTFMax-1, len(b)); i++ {
 		c := b[len(b)-i]
 		if utf8.RuneStart(c) {

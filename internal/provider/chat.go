@@ -193,7 +193,7 @@ func (r *chatReader) delta(d raw) {
 			thought[2] = v
 		case "thinking":
 			thought[3] = v
-		case details:
+		case carrierDetails:
 			thought[4] = v
 		}
 	}
@@ -247,9 +247,9 @@ func (r *chatReader) think(fields [5]raw) {
 		r.details.add(fields[4])
 	}
 	if r.details.list != nil {
-		carrier = details
+		carrier = carrierDetails
 	}
-	for i, name := range [...]string{"reasoning_content", "reasoning", "reasoning_text", "thinking", details} {
+	for i, name := range [...]string{"reasoning_content", "reasoning", "reasoning_text", "thinking", carrierDetails} {
 		some := false
 		for t := range thoughts(fields[i]) {
 			some = true

@@ -266,8 +266,8 @@ func (c *chat) assistant(w *partWriter, blocks []llm.Block) {
 	w.close(`]}`)
 }
 
-// details is the carrier of OpenRouter, whose entries go back as they came.
-const details = "reasoning_details"
+// carrierDetails is the carrier of OpenRouter, whose entries go back as they came.
+const carrierDetails = "reasoning_details"
 
 // reasoning writes what may go back of the reasoning; where the profile has a field for it, that is there even if there was
 // none, since its servers insist. Texts of another model are none.
@@ -278,9 +278,9 @@ func (c *chat) reasoning(w *partWriter, blocks []llm.Block) {
 		if !mine(b) {
 			continue
 		}
-		if b.Carrier == details {
+		if b.Carrier == carrierDetails {
 			if len(b.Opaque) > 0 {
-				w.raw(`,"` + details + `":`)
+				w.raw(`,"` + carrierDetails + `":`)
 				w.json(b.Opaque)
 				w.end(b.Owner)
 			}
@@ -290,7 +290,7 @@ func (c *chat) reasoning(w *partWriter, blocks []llm.Block) {
 			field = b.Carrier
 		}
 	}
-	if field == details {
+	if field == carrierDetails {
 		return
 	}
 	w.raw(`,`)

@@ -88,10 +88,10 @@ func (e *entries) keep(a *answer) {
 	for _, x := range e.list {
 		list = append(list, x.object())
 	}
-	i := slices.IndexFunc(a.blocks, func(p *piece) bool { return p.carrier == details })
+	i := slices.IndexFunc(a.blocks, func(p *piece) bool { return p.carrier == carrierDetails })
 	if i < 0 {
 		i = 0
-		a.blocks = slices.Insert(a.blocks, 0, &piece{kind: llm.Reasoning, carrier: details})
+		a.blocks = slices.Insert(a.blocks, 0, &piece{kind: llm.Reasoning, carrier: carrierDetails})
 	}
 	a.blocks[i].opaque = json.RawMessage(listOf(list))
 }

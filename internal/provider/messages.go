@@ -12,8 +12,8 @@ import (
 
 // Carriers of thinking in Messages.
 const (
-	signed   = "thinking"          // Opaque is the signature
-	redacted = "redacted_thinking" // Opaque is all there is
+	carrierSigned   = "thinking"          // Opaque is the signature
+	carrierRedacted = "redacted_thinking" // Opaque is all there is
 )
 
 // messages is Anthropic's Messages. Source: anthropic-sdk-go v1.60.0 and the documents of the platform.
@@ -187,7 +187,7 @@ func (r *messagesReader) end() {
 			b.call.args = unquote(nil, b.given, &b.call.half)
 		case b.call != nil && len(b.call.args) == 0:
 			b.call.args = b.given
-		case b.piece != nil && b.piece.carrier == signed && len(b.signature) > 0:
+		case b.piece != nil && b.piece.carrier == carrierSigned && len(b.signature) > 0:
 			b.piece.opaque = appendString(nil, string(b.signature))
 		}
 	}
@@ -214,11 +214,11 @@ func (r *messagesReader) start(index int64, v raw) {
 		b.piece = r.a.begin(llm.Text, "")
 		r.text(b, v.get("text"))
 	case "thinking":
-		b.piece = r.a.begin(llm.Reasoning, signed)
+		b.piece = r.a.begin(llm.Reasoning, carrierSigned)
 		r.text(b, v.get("thinking"))
 		r.sign(b, v.get("signature"))
 	case "redacted_thinking":
-		b.piece = r.a.begin(llm.Reasoning, redacted)
+		b.piece = r.a.begin(llm.Reasoning, carrierRedacted)
 		if data := v.get("data"); data.kind() == '"' {
 			b.piece.opaque = slices.Clone(json.RawMessage(data))
 		}

@@ -206,7 +206,7 @@ func (c *messages) block(b llm.Block) []byte {
 		return appendString(append(out, `,"content":`...), b.Result.Content)
 	case b.Image != nil:
 		return append(appendString([]byte(`{"type":"image","source":{"type":"base64","media_type":`), b.Image.Media), `,"data":"`...)
-	case b.Type == llm.Reasoning && own && b.Carrier == redacted:
+	case b.Type == llm.Reasoning && own && b.Carrier == carrierRedacted:
 		return append([]byte(`{"type":"redacted_thinking","data":`), b.Opaque...)
 	case b.Type == llm.Reasoning && own:
 		return append(append(appendString([]byte(`{"type":"thinking","thinking":`), b.Text), `,"signature":`...), b.Opaque...)

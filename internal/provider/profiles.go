@@ -70,7 +70,7 @@ func knownServers() []known {
 			p.LimitField, p.Thinking, p.KeyHeader, p.MaxTools = completionTokens, ThinkingEffort, "Api-Key", openAITools
 		}},
 		{"openrouter", []string{"openrouter.ai"}, func(p *Profile, model string) {
-			p.Reasoning, p.ReasoningField, p.Thinking = Always, details, ThinkingObject
+			p.Reasoning, p.ReasoningField, p.Thinking = Always, carrierDetails, ThinkingObject
 			p.CacheControl = strings.HasPrefix(model, "anthropic/")
 		}},
 		{"gemini", []string{"generativelanguage.googleapis.com"}, func(p *Profile, _ string) {

@@ -6,8 +6,8 @@ import (
 	"overt/internal/llm"
 )
 
-// tagged is the carrier of reasoning that stood between tags in the text.
-const tagged = "tags"
+// carrierTags is the carrier of reasoning that stood between tags in the text.
+const carrierTags = "tags"
 
 // tags takes reasoning out of a text that begins with it, between tags. Only at the very start of an answer do they mean
 // anything; later they are text, as in an answer about them. Sources: DeepSeek-R1, QwQ and Qwen3 (think), MiniMax, Seed-OSS,
@@ -68,12 +68,12 @@ func (t *tags) add(a *answer, s string) {
 			}
 		case tagInside:
 			if i := strings.Index(s, t.close); i >= 0 {
-				a.put(llm.Reasoning, orElse(t.in, tagged), s[:i])
+				a.put(llm.Reasoning, orElse(t.in, carrierTags), s[:i])
 				t.state, s = tagGap, s[i+len(t.close):]
 				continue
 			}
 			n := len(s) - partial(s, t.close)
-			a.put(llm.Reasoning, orElse(t.in, tagged), s[:n])
+			a.put(llm.Reasoning, orElse(t.in, carrierTags), s[:n])
 			t.held = s[n:]
 			return
 		case tagGap: // without the line ends that follow the tag
@@ -144,7 +144,7 @@ func (t *tags) end(a *answer, rest string) {
 		t.none()
 	}
 	if t.state == tagInside || t.state == tagNone {
-		a.put(llm.Reasoning, orElse(t.in, tagged), s)
+		a.put(llm.Reasoning, orElse(t.in, carrierTags), s)
 		return
 	}
 	t.state = tagAfter

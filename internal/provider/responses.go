@@ -8,8 +8,8 @@ import (
 	"overt/internal/wire"
 )
 
-// sealed is the carrier of reasoning that is an item of Responses; Opaque is the item.
-const sealed = "item"
+// carrierItem is the carrier of reasoning that is an item of Responses; Opaque is the item.
+const carrierItem = "item"
 
 // responses is OpenAI's Responses, without state on the server. Source: openai/openai-openapi 2.3.0.
 type responses struct {

@@ -181,7 +181,7 @@ func (r *responsesReader) as(it *responseItem, kind llm.BlockType) {
 		it.call = &call{}
 		r.a.blocks = append(r.a.blocks, &piece{kind: llm.Call, call: it.call})
 	case llm.Reasoning:
-		it.piece = r.a.begin(llm.Reasoning, sealed)
+		it.piece = r.a.begin(llm.Reasoning, carrierItem)
 	case llm.Text:
 		it.piece = r.a.begin(llm.Text, "")
 	}

@@ -47,7 +47,7 @@ func head(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return s[:whole([]byte(s[:max(n, 0)]))]
+	return s[:wholeCharacters([]byte(s[:max(n, 0)]))]
 }
 
 // orElse gives s, or another text where that is empty.
