@@ -93,7 +93,7 @@ func (r *resolver) endpoint() {
 		case known:
 			r.alone(p.Model)
 		case c.Model.Value != "":
-			r.bad((&Error{Code: "config.no_prefix", Args: []any{c.Model.Value, strings.Join(r.names(), ", ")}, Hint: "config.no_provider.hint"}).In(c.Model.Source))
+			r.bad((&Error{Code: "config.no_prefix", Args: []any{c.Model.Value, strings.Join(r.names(), ", ")}, Hint: "config.no_prefix.hint", HintArgs: []any{c.Model.Value}}).In(c.Model.Source))
 		default:
 			r.bad(&Error{Code: "config.no_key", Args: []any{some, more}, Hint: "config.no_key.hint"})
 		}

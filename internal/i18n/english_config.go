@@ -13,6 +13,7 @@ func englishConfig() map[string]string {
 		"config.model_alone":         "%s names no model: write %s/MODEL",
 		"config.model_alone.own":     "%s/ alone stands for its own: %s",
 		"config.no_prefix":           "%s has no PROVIDER/; there are %s",
+		"config.no_prefix.hint":      "write PROVIDER/%s, or give a base URL (base_url, --base-url), with which it is taken as it stands",
 		"config.model_elsewhere":     "the model %s (%s) is one of the provider %s, and not taken for the base URL of this run",
 	}
 }
