@@ -32,7 +32,7 @@ const (
 // Error is the failure of a call. It is safe to show once masked: it holds the server's words, never the request.
 type Error struct {
 	Class      Class
-	Code       string        // the server's own code, if any
+	Code       string        // the server's own code, if any: one short line
 	HTTP       int           // status, 0 if there was no response
 	Message    string        // one line: the server's message or what went wrong
 	RetryAfter time.Duration // 0: the server did not say

@@ -14,7 +14,7 @@ import (
 
 // TestHostileWhiteSpace: white space that may stand before a call, or before a tag of reasoning, in very many pieces.
 func TestHostileWhiteSpace(t *testing.T) {
-	const n = 400_000
+	const n = 100_000
 	body := `data: {"choices":[{"delta":{"content":"FIRST"}}]}` + "\n\n" + strings.Repeat(`data: {"choices":[{"delta":{"content":"\n"}}]}`+"\n\n", n) + stream("stop")
 	for name, first := range map[string]string{"call": "x", "tag": " "} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestHostileError(t *testing.T) {
 // TestHostileUsage: usage that comes in very many pieces, each with another member.
 func TestHostileUsage(t *testing.T) {
 	body := named(`{"type":"message_start","message":{"usage":{"input_tokens":10}}}`, block(0, `"type":"text","text":"a"`)) +
-		each(300_000, `data: {"type":"message_delta","delta":{},"usage":{"x%":1}}`+"\n\n") + named(stopped("end_turn"), `{"type":"message_stop"}`)
+		each(60_000, `data: {"type":"message_delta","delta":{},"usage":{"x%":1}}`+"\n\n") + named(stopped("end_turn"), `{"type":"message_stop"}`)
 	r, err := receive(provider.Messages, body)
 	if err != nil || r.Usage.Fresh == nil || *r.Usage.Fresh != 10 || len(r.Usage.Raw) > 16<<10 {
 		t.Errorf("%v: %d bytes of usage", err, len(r.Usage.Raw))
@@ -116,15 +116,15 @@ func TestHostileUsage(t *testing.T) {
 
 // TestHostileParts: ids that are new in each event belong to one item; an answer of very many parts is none.
 func TestHostileParts(t *testing.T) {
-	const n = 300_000
+	const n = 150_000
 	delta := `data: {"type":"response.output_text.delta","output_index":0,"item_id":"m%","delta":"a"}` + "\n\n"
 	r, err := receive(provider.Responses, named(item(0, `"type":"message","id":"m"`))+each(n, delta)+named(completed))
 	if err != nil || len(text(r, llm.Text)) != n {
 		t.Errorf("%v: %d bytes of text", err, len(text(r, llm.Text)))
 	}
 	detail := `data: {"choices":[{"delta":{"reasoning_details":[{"type":"reasoning.text","index":%,"text":"a"}]}}]}` + "\n\n"
-	r, err = receive(provider.Chat, each(n/3, detail)+stream("stop", `"content":"x"`))
-	if err != nil || len(text(r, llm.Reasoning)) != n/3 {
+	r, err = receive(provider.Chat, each(n*2/3, detail)+stream("stop", `"content":"x"`))
+	if err != nil || len(text(r, llm.Reasoning)) != n*2/3 {
 		t.Errorf("%v: %d bytes of reasoning", err, len(text(r, llm.Reasoning)))
 	}
 	for protocol, body := range map[string]string{

@@ -13,7 +13,7 @@ import (
 type textForm struct {
 	name  string
 	marks []string // each of which begins a call
-	alone bool     // only at the beginning of an answer
+	alone bool     // only where nothing but white space stands before it
 	shy   bool     // an example in prose looks the same: it must be asked for by name
 	// take takes the calls that s begins with; rest is what follows them. Without any, rest is s.
 	take func(s string, tools []llm.ToolSpec) (calls []textCall, rest string, ok bool)
