@@ -168,3 +168,22 @@ func TestWords(t *testing.T) {
 	_, err = receive(provider.Chat, `{"choices":[{"message":{"content":"a"},"finish_reason":"error"}],"error":{"type":"t\u001b`+long+`"}}`)
 	word("type", err.Code)
 }
+
+// TestWhiteSpaceBeforeCalls: how much of it is held back does not depend on where a text is cut.
+func TestWhiteSpaceBeforeCalls(t *testing.T) {
+	for _, white := range []int{0, 1, 63, 64, 65, 130} {
+		sent := "a" + strings.Repeat("\n", white) + "<tool_call>{\"name\":\"now\"}</tool_call>"
+		whole, _ := readText(t, auto(), sent)
+		if len(callsOf(whole)) != 1 || strings.TrimSpace(text(whole, llm.Text)) != "a" {
+			t.Errorf("%d: %s", white, flat(whole.Blocks))
+		}
+		for i := range sent {
+			if r, _ := readText(t, auto(), sent[:i], sent[i:]); flat(r.Blocks) != flat(whole.Blocks) {
+				t.Errorf("%d, cut at %d: %s, whole %s", white, i, flat(r.Blocks), flat(whole.Blocks))
+			}
+		}
+		if r, _ := readText(t, auto(), strings.Split(sent, "")...); flat(r.Blocks) != flat(whole.Blocks) {
+			t.Errorf("%d, byte by byte: %s, whole %s", white, flat(r.Blocks), flat(whole.Blocks))
+		}
+	}
+}
