@@ -87,15 +87,18 @@ func (m *model) events(in io.Reader, h *wire.Response, a *answer, to reader) *ll
 				return fail
 			}
 		case len(data) > 0 && data[0] == '{':
-			return m.brokenChunk(events, h)
+			return m.brokenChunk(events, h, a)
 		}
 		// anything else is a ping or garbage of a gateway
 	}
 }
 
-// brokenChunk tells a chunk that the end of the stream has cut from one that is not JSON.
-func (m *model) brokenChunk(events *wire.Events, h *wire.Response) *llm.Error {
+// brokenChunk tells a chunk that the end of the stream has cut from one that is not JSON. Behind the finish only figures come.
+func (m *model) brokenChunk(events *wire.Events, h *wire.Response, a *answer) *llm.Error {
 	if _, err := events.Next(); err == io.EOF {
+		if a.finished() {
+			return nil
+		}
 		return &llm.Error{Class: llm.Cut, HTTP: h.Status, Message: m.o.Name + " ended the stream in the middle of a chunk"}
 	}
 	return &llm.Error{Class: llm.Malformed, HTTP: h.Status, Message: m.o.Name + " sent a chunk that is not JSON"}

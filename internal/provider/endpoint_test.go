@@ -7,14 +7,28 @@ import (
 	"overt/internal/provider"
 )
 
-// TestOrigin: what stands beside a block of an answer names its host and no more of the base URL, however that is written.
+// TestOrigin: what stands beside a block of an answer tells servers apart, also those for which one host has paths, and says no
+// more of a base URL than its host, however that is written.
 func TestOrigin(t *testing.T) {
-	m, k := world{provider.Chat, false}.against(t, raw(200, nil, `{"choices":[{"message":{"reasoning":"r"},"finish_reason":"stop"}]}`), func(o *provider.Options) {
-		o.Endpoint = "  " + strings.Replace(o.Endpoint, "http://", "http://user:secret@", 1) + "/v1?key=secret \n"
-	})
-	r, err := m.Stream(ctxOf(t), say("x"), nil)
-	if err != nil || len(r.Blocks) != 1 || r.Blocks[0].Origin != provider.Chat+" "+hostOf(k)+" m" {
-		t.Errorf("%v: %+v", err, r.Blocks)
+	seen := map[string]string{}
+	for _, c := range []struct{ name, before, after string }{
+		{"plain", "", ""}, {"with a version", "", "/v1/"}, {"with secrets", "user:secret@", "/v1?key=secret \n"}, {"another path", "", "/team-secret/v1"},
+	} {
+		m, k := world{provider.Chat, false}.against(t, raw(200, nil, `{"choices":[{"message":{"reasoning":"r"},"finish_reason":"stop"}]}`), func(o *provider.Options) {
+			o.Endpoint = "  " + strings.Replace(o.Endpoint, "http://", "http://"+c.before, 1) + c.after
+		})
+		r, err := m.Stream(ctxOf(t), say("x"), nil)
+		if err != nil || len(r.Blocks) != 1 {
+			t.Fatalf("%s: %v: %+v", c.name, err, r.Blocks)
+		}
+		o := r.Blocks[0].Origin
+		if !strings.HasPrefix(o, provider.Chat+" "+hostOf(k)+" ") || !strings.HasSuffix(o, " m") || strings.Contains(o, "secret") {
+			t.Errorf("%s: %s", c.name, o)
+		}
+		seen[c.name] = strings.ReplaceAll(o, hostOf(k), "HOST")
+	}
+	if seen["plain"] != seen["with a version"] || seen["plain"] != seen["with secrets"] || seen["plain"] == seen["another path"] {
+		t.Errorf("%q", seen)
 	}
 }
 

@@ -15,9 +15,13 @@ package provider
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync"
 
 	"overt/internal/llm"
@@ -120,15 +124,17 @@ type model struct {
 	kept encoded // of the last request
 }
 
-// origin names the endpoint and model that a block came from, by nothing of the base URL but its host: the rest may hold a key.
+// origin names the endpoint and model that a block came from. Behind one host there may be a server for each path, but a path
+// may hold a key: scheme and path are told by a few digits of their hash.
 func origin(o Options) string {
-	host := ""
-	if base, err := below(o.Endpoint, ""); err == nil {
+	where := ""
+	if base, err := below(o.Endpoint, "/models"); err == nil {
 		if u, err := url.Parse(base); err == nil {
-			host = u.Host
+			sum := sha256.Sum256([]byte(u.Scheme + u.Path))
+			where = u.Host + " " + hex.EncodeToString(sum[:4])
 		}
 	}
-	return orElse(o.Protocol, Chat) + " " + host + " " + o.Model
+	return orElse(o.Protocol, Chat) + " " + where + " " + o.Model
 }
 
 // Stream implements [llm.Model].
@@ -195,6 +201,9 @@ func (m *model) request(r *llm.Request, body []wire.Part) wire.Request {
 func (m *model) receive(h *wire.Response, a *answer) *llm.Error {
 	if h.Status < 200 || h.Status > 299 {
 		return m.refused(h)
+	}
+	if c := h.Header.Get("Content-Encoding"); c != "" && !strings.EqualFold(c, "identity") { // of gzip, which was asked for, nothing is left here
+		return &llm.Error{Class: llm.Malformed, HTTP: h.Status, Message: fmt.Sprintf("%s sent its reply compressed as %s, which it was not asked for", m.o.Name, short(c))}
 	}
 	in, kind, err := sniff(h.Body)
 	if err != nil {

@@ -50,6 +50,14 @@ func transportBehaviours() []behaviour {
 			end := w.pick("data: [DONE]", "", "event: message_stop")
 			wantEverything(t, w.play(t, body[:strings.Index(body, end)]), w)
 		}},
+		{"cut in what follows the finish", map[string]string{"responses": "its finish and its figures come in one", "messages": "its finish and its last figures come in one", "whole": "a document is cut"}, func(t *testing.T, w world) {
+			body := w.record(t, everything())
+			at := strings.LastIndex(body, `"usage":{`)
+			o := w.play(t, body[:at+20])
+			if o.Class != "" || o.Finish != llm.ToolCalls && o.Finish != llm.Stop {
+				t.Errorf("%s %s, finish %q", o.Class, o.Message, o.Finish)
+			}
+		}},
 		{"byte by byte", nil, func(t *testing.T, w world) {
 			body := w.record(t, everything())
 			m, k := w.against(t, func(rw http.ResponseWriter, r *http.Request) {
@@ -78,6 +86,12 @@ func transportBehaviours() []behaviour {
 				z.Close()
 			})
 			wantEverything(t, outcomeOf(t, m, k), w)
+		}},
+		{"compressed as nobody has asked for", nil, func(t *testing.T, w world) {
+			o := w.playAs(t, map[string]string{"Content-Encoding": "br"}, "\x1b\x03\x00")
+			if o.Class != llm.Malformed || !strings.Contains(o.Message, "compressed as br") {
+				t.Errorf("%s %s", o.Class, o.Message)
+			}
 		}},
 		{"a content type that is wrong", nil, func(t *testing.T, w world) {
 			body := w.record(t, everything())
