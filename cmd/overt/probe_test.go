@@ -359,13 +359,14 @@ func TestProbeFails(t *testing.T) {
 		want     string
 		requests int
 	}{
-		"a wrong key":          {school(t, pupil, nil).URL, "sk-probe-secret-0002", "HTTP 401: Incorrect API key provided", 1},
-		"nobody":               {closed.URL, "", "connection refused", 1},
-		"no such model":        {all(404, "The model `scripted` does not exist").URL, "", "HTTP 404: The model `scripted` does not exist", 1},
-		"nothing is taken":     {all(400, "no").URL, "", "HTTP 400: no", 4},
-		"an empty account":     {all(402, "Insufficient Balance").URL, "", "HTTP 402: Insufficient Balance", 1},
-		"another address":      {openShop(t, nil, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v2"+r.URL.Path, 307) }).URL, "", "redirects to", 1},
-		"a page to sign in at": {openShop(t, nil, answers(200, "text/html", "<html>sign in</html>")).URL, "", "a page", 1},
+		"a wrong key":           {school(t, pupil, nil).URL, "sk-probe-secret-0002", "HTTP 401: Incorrect API key provided", 1},
+		"nobody":                {closed.URL, "", "connection refused", 1},
+		"no such model":         {all(404, "The model `scripted` does not exist").URL, "", "HTTP 404: The model `scripted` does not exist", 1},
+		"nothing is taken":      {all(400, "no").URL, "", "HTTP 400: no", 4},
+		"an empty account":      {all(402, "Insufficient Balance").URL, "", "HTTP 402: Insufficient Balance", 1},
+		"another address":       {openShop(t, nil, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v2"+r.URL.Path, 307) }).URL, "", "redirects to", 1},
+		"nothing in the answer": {openShop(t, nil, answers(200, "application/json", `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"stop"}]}`)).URL, "", "was empty", 1},
+		"a page to sign in at":  {openShop(t, nil, answers(200, "text/html", "<html>sign in</html>")).URL, "", "a page", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := newPlace(t)

@@ -48,6 +48,10 @@ func (p *probing) answer() {
 			return
 		}
 	}
+	if e == nil && !slices.ContainsFunc(r.Blocks, func(b llm.Block) bool { return b.Text != "" }) {
+		first = &llm.Error{Class: llm.Malformed, HTTP: r.Exchange.HTTP, Message: "the answer to a plain question was empty"}
+		e = first
+	}
 	if e != nil {
 		if p.err == nil {
 			p.err = first
