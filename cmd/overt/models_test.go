@@ -150,7 +150,9 @@ func TestModelsErrors(t *testing.T) {
 		"a page":     {answers(200, "text/html", "<html>sign in</html>"), "HTTP 200, no list of models"},
 		"no key":     {answers(401, "application/json", `{"error":{}}`), "HTTP 401, no list of models"},
 		"empty list": {answers(200, "application/json", `{"data":[]}`), ""},
-		"moved":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, other.URL+"/v1/models", 307) }, "the server redirects to " + other.URL + "/v1; set that as the base URL if you trust it"},
+		"moved": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, other.URL+"/v1/models", http.StatusTemporaryRedirect)
+		}, "the server redirects to " + other.URL + "/v1; set that as the base URL if you trust it"},
 	} {
 		s := openShop(t, nil, c.h)
 		r := newPlace(t).run("models", "-u", s.URL, "-m", "x", "-k", "sk-told-0001")

@@ -223,24 +223,34 @@ func TestProbeRefusals(t *testing.T) {
 	}{
 		"usage in streams": {has("stream_options"), "Unrecognized request argument supplied: stream_options", "stream_usage", "not", `{"no_stream_usage":true}`, "true"},
 		"max_tokens":       {has("max_tokens"), "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", "limit_field", "supported", `{"limit_field":"max_completion_tokens"}`, "true"},
-		"any limit": {func(_ string, q map[string]any) bool {
-			return q["max_tokens"] != nil || q["max_completion_tokens"] != nil
+		"any limit": {
+			func(_ string, q map[string]any) bool {
+				return q["max_tokens"] != nil || q["max_completion_tokens"] != nil
+			},
+			"unknown field", "limit_field", "not", `{"limit_field":"none"}`, "true",
 		},
-			"unknown field", "limit_field", "not", `{"limit_field":"none"}`, "true"},
 		"tools":  {has("tools"), "m does not support tools", "tools", "not", `{"tools":"text"}`, "true"},
 		"images": {func(body string, _ map[string]any) bool { return strings.Contains(body, "image_url") }, "image input is not supported", "images", "not", `{}`, "false"},
 		"effort": {has("reasoning_effort"), "Unrecognized request argument supplied: reasoning_effort", "effort", "not", `{"no_effort":true}`, "true"},
-		"a level": {func(_ string, q map[string]any) bool { return q["reasoning_effort"] == "low" },
-			"Invalid value: 'low'. Supported values are: 'medium', 'high', and 'max'.", "effort", "supported", `{"efforts":["medium","high","max"]}`, "true"},
-		"null content": {func(body string, _ map[string]any) bool { return strings.Contains(body, `"content":null`) },
-			"content must be a string", "tool_result", "supported", `{"empty_content":true}`, "true"},
+		"a level": {
+			func(_ string, q map[string]any) bool { return q["reasoning_effort"] == "low" },
+			"Invalid value: 'low'. Supported values are: 'medium', 'high', and 'max'.", "effort", "supported", `{"efforts":["medium","high","max"]}`, "true",
+		},
+		"null content": {
+			func(body string, _ map[string]any) bool { return strings.Contains(body, `"content":null`) },
+			"content must be a string", "tool_result", "supported", `{"empty_content":true}`, "true",
+		},
 		"no name of the tool": {func(body string, _ map[string]any) bool {
 			return !toolNamed(body)
 		}, "tool messages need a name", "tool_result", "supported", `{"tool_name":true}`, "true"},
-		"ids": {func(body string, _ map[string]any) bool { return strings.Contains(body, `"call_1"`) },
-			"Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", "tool_result", "supported", `{"ids":"alnum9"}`, "true"},
-		"a schema of nothing": {func(body string, _ map[string]any) bool { return strings.Contains(body, `"properties":{}`) },
-			"properties must be an object", "no_parameters", "not", `{"no_parameters":true}`, "true"},
+		"ids": {
+			func(body string, _ map[string]any) bool { return strings.Contains(body, `"call_1"`) },
+			"Tool call id was call_1 but must be a-z, A-Z, 0-9, with a length of 9.", "tool_result", "supported", `{"ids":"alnum9"}`, "true",
+		},
+		"a schema of nothing": {
+			func(body string, _ map[string]any) bool { return strings.Contains(body, `"properties":{}`) },
+			"properties must be an object", "no_parameters", "not", `{"no_parameters":true}`, "true",
+		},
 		"whole answers": {func(_ string, q map[string]any) bool { return q["stream"] != true }, "only streaming is supported", "answer", "not", `{}`, "true"},
 		"streams":       {func(_ string, q map[string]any) bool { return q["stream"] == true }, "streaming is not supported", "stream", "not", `{}`, "true"},
 	} {
@@ -359,12 +369,14 @@ func TestProbeFails(t *testing.T) {
 		want     string
 		requests int
 	}{
-		"a wrong key":           {school(t, pupil, nil).URL, "sk-probe-secret-0002", "HTTP 401: Incorrect API key provided", 1},
-		"nobody":                {closed.URL, "", "connection refused", 1},
-		"no such model":         {all(404, "The model `scripted` does not exist").URL, "", "HTTP 404: The model `scripted` does not exist", 1},
-		"nothing is taken":      {all(400, "no").URL, "", "HTTP 400: no", 4},
-		"an empty account":      {all(402, "Insufficient Balance").URL, "", "HTTP 402: Insufficient Balance", 1},
-		"another address":       {openShop(t, nil, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v2"+r.URL.Path, 307) }).URL, "", "redirects to", 1},
+		"a wrong key":      {school(t, pupil, nil).URL, "sk-probe-secret-0002", "HTTP 401: Incorrect API key provided", 1},
+		"nobody":           {closed.URL, "", "connection refused", 1},
+		"no such model":    {all(404, "The model `scripted` does not exist").URL, "", "HTTP 404: The model `scripted` does not exist", 1},
+		"nothing is taken": {all(400, "no").URL, "", "HTTP 400: no", 4},
+		"an empty account": {all(402, "Insufficient Balance").URL, "", "HTTP 402: Insufficient Balance", 1},
+		"another address": {openShop(t, nil, func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/v2"+r.URL.Path, http.StatusTemporaryRedirect)
+		}).URL, "", "redirects to", 1},
 		"nothing in the answer": {openShop(t, nil, answers(200, "application/json", `{"choices":[{"message":{"role":"assistant","content":""},"finish_reason":"stop"}]}`)).URL, "", "was empty", 1},
 		"a page to sign in at":  {openShop(t, nil, answers(200, "text/html", "<html>sign in</html>")).URL, "", "a page", 1},
 	} {
@@ -823,10 +835,12 @@ func TestProbeForms(t *testing.T) {
 		text   string
 		quirks string
 	}{
-		"every call has the index 0": {pupil, func(s string) string {
-			return strings.ReplaceAll(s, `"tool_calls":[{"index":1,`, `"tool_calls":[{"index":0,`)
+		"every call has the index 0": {
+			pupil, func(s string) string {
+				return strings.ReplaceAll(s, `"tool_calls":[{"index":1,`, `"tool_calls":[{"index":0,`)
+			},
+			"parallel_calls", "supported", "without an index each", `{}`,
 		},
-			"parallel_calls", "supported", "without an index each", `{}`},
 		"calls in the text": {func(q scripted.Request) scripted.Reply {
 			if text := q.Last().Content; strings.Contains(text, "lookup_number") && !strings.Contains(text, "4086") {
 				return scripted.Reply{Text: "<tool_call>\n{\"name\": \"lookup_number\", \"arguments\": {\"name\": \"alpha\"}}\n</tool_call>"}

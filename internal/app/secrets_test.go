@@ -24,8 +24,10 @@ func TestLearnSecrets(t *testing.T) {
 	learnSecrets(mask, &config.Config{
 		APIKey: config.Setting{Key: config.APIKey, Value: "sk-short1"}, BaseURL: config.Setting{Key: config.BaseURL, Value: "http://some-user:pa55w0rd@127.0.0.1:9/v1?key=qqqq-3333"},
 		Providers: []config.Entry{{APIKey: config.Setting{Key: "providers.x.api_key", Value: "other-key"}, Headers: []config.Setting{
-			{Key: "providers.x.headers.X-Team", Value: "falters"}, {Key: "providers.x.headers.X-Api-Key", Value: "k4711x"},
-			{Key: "providers.x.headers.Authorization", Value: "Bearer b4711x"}, {Key: "providers.x.headers.X-Gate", Value: "0123456789abcdef"},
+			{Key: "providers.x.headers.X-Team", Value: "falters"},
+			{Key: "providers.x.headers.X-Api-Key", Value: "k4711x"},
+			{Key: "providers.x.headers.Authorization", Value: "Bearer b4711x"},
+			{Key: "providers.x.headers.X-Gate", Value: "0123456789abcdef"},
 		}}},
 	}, []string{"GH_TOKEN=ghp-0123456789", "TLS_PRIVATE_KEY=/etc/ssl/private.pem", "LANG=en_US.UTF-8", "SHORT_TOKEN=abc"})
 	for text, masked := range map[string]bool{

@@ -33,8 +33,10 @@ func options(p provider.Profile) provider.Options {
 // TestHostileMarks: a text that is nothing but beginnings of calls, of every form.
 func TestHostileMarks(t *testing.T) {
 	const size = 600_000
-	marks := []string{`{"a":[`, "<invoke name=", "<tool_call>", "<function=", "<｜DSML｜tool_calls>", "<｜DSML｜invoke name=\"now\">", "<|python_tag|>", "[TOOL_CALLS]", "<|channel|>commentary to=",
-		"<｜tool▁call▁begin｜>", "<|tool_call_begin|>", "<minimax:tool_call>", "{\"tool\":\n"}
+	marks := []string{
+		`{"a":[`, "<invoke name=", "<tool_call>", "<function=", "<｜DSML｜tool_calls>", "<｜DSML｜invoke name=\"now\">", "<|python_tag|>", "[TOOL_CALLS]", "<|channel|>commentary to=",
+		"<｜tool▁call▁begin｜>", "<|tool_call_begin|>", "<minimax:tool_call>", "{\"tool\":\n",
+	}
 	profiles := map[string]provider.Profile{
 		"auto": auto(), "named": {TextCalls: []string{"json", "python"}}, "in text": {Tools: provider.InText},
 	}

@@ -328,8 +328,10 @@ func plainRequest() *llm.Request {
 
 // lookup is a tool, moment one without arguments.
 func lookup() llm.ToolSpec {
-	return llm.ToolSpec{Name: "lookup_number", Description: "Gives the number that belongs to a name.",
-		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"the name"}},"required":["name"]}`)}
+	return llm.ToolSpec{
+		Name: "lookup_number", Description: "Gives the number that belongs to a name.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"name":{"type":"string","description":"the name"}},"required":["name"]}`),
+	}
 }
 
 func moment() llm.ToolSpec {
