@@ -161,6 +161,14 @@ func writeForms(t testing.TB, b *strings.Builder) {
 	docs = comments(t, filepath.Join("..", "trace", "cost.go"))
 	b.WriteString("\n### Cost\n\n" + docs["Cost"] + "\n\n")
 	writeFields(b, docs, reflect.TypeFor[trace.Cost]())
+	docs = comments(t, filepath.Join("..", "trace", "call.go"))
+	b.WriteString("\n## JSON of `overt trace`\n\nA list of calls, or with --call one. " + docs["Call"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.Call]())
+	b.WriteString("\n### Usage\n\n" + docs["Usage"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.Usage]())
+	docs = comments(t, filepath.Join("..", "trace", "diff.go"))
+	b.WriteString("\n### Diff\n\nWith --diff, a list. " + docs["Diff"] + "\n\n")
+	writeFields(b, docs, reflect.TypeFor[trace.Diff]())
 	for _, f := range []struct {
 		command, file string
 		types         []reflect.Type // the first is the whole

@@ -18,14 +18,16 @@ import (
 // traceCommand is the inspector in the terminal.
 func (p *program) traceCommand() *cobra.Command {
 	var call, raw string
-	var asJSON bool
+	var asJSON, diff bool
 	cmd := &cobra.Command{
 		Use: "trace [TASK]", Short: "Show the model calls of a task, down to the byte",
 		Long: `Show the model calls of a task: every attempt, in order.
 
 TASK is an id, at least 4 of its closing characters, or "last" (the default).
 --call N shows one call; with --raw it writes the exact bytes of a body and
-nothing else.`,
+nothing else. --diff shows how much of each request the one before had sent too, from
+the first byte on, which is what a server can take from its cache, and why it is not
+more.`,
 		Args: p.oneTask,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if raw != "" && (call == "" || raw != "request" && raw != "response") {
@@ -34,13 +36,65 @@ nothing else.`,
 			if raw != "" && asJSON {
 				return usageError{errors.New(p.say.Say("trace.raw.json"))}
 			}
+			if diff && raw != "" {
+				return usageError{errors.New(p.say.Say("trace.diff.raw"))}
+			}
+			if diff {
+				return p.traceDiff(cmd, args, call, asJSON)
+			}
 			return p.trace(cmd, args, call, raw, asJSON)
 		},
 	}
 	cmd.Flags().StringVar(&call, "call", "", "one call, `N`: its position from 1, or its id")
 	cmd.Flags().StringVar(&raw, "raw", "", "write a body of that call: `request|response`")
+	cmd.Flags().BoolVar(&diff, "diff", false, "compare each request with the one before")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "as JSON")
 	return cmd
+}
+
+// traceDiff shows what requests have in common with those before.
+func (p *program) traceDiff(cmd *cobra.Command, args []string, ref string, asJSON bool) error {
+	record, task, err := p.find(cmd, args)
+	if err != nil {
+		return err
+	}
+	defer record.Close()
+	diffs, err := record.Trace.Diffs(cmd.Context(), task.ID)
+	if err != nil {
+		return err
+	}
+	first := 0
+	if ref != "" {
+		calls, err := record.Trace.Calls(cmd.Context(), task.ID)
+		if err != nil {
+			return err
+		}
+		c, err := trace.FindCall(calls, ref)
+		if err != nil {
+			return err
+		}
+		first = slices.IndexFunc(diffs, func(d trace.Diff) bool { return d.Call == c.ID })
+		diffs = diffs[first : first+1]
+	}
+	if asJSON {
+		return p.writeJSON(diffs)
+	}
+	fmt.Fprintf(p.Out, "%s  %s\n", task.ID, visible(text(task.Title)))
+	w := tabwriter.NewWriter(p.Out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, strings.ReplaceAll(p.say.Say("trace.diff.columns"), "|", "\t"))
+	for i, d := range diffs {
+		share := "–"
+		if d.Shared != nil && *d.Sent > 0 {
+			tenths := *d.Shared * 1000 / *d.Sent // not rounded: 100 % is all of it
+			share = fmt.Sprintf("%d.%d %%", tenths/10, tenths%10)
+		}
+		why := p.say.Say("trace.why." + d.Cause)
+		if len(d.Taken) > 0 && d.Before != nil {
+			why = p.say.Say("trace.diff.taken", why, strings.Join(d.Taken, ", "))
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t  %s\n", first+i+1, number(d.Bytes), number(d.Shared), share, visible(why))
+	}
+	return w.Flush()
 }
 
 func (p *program) trace(cmd *cobra.Command, args []string, ref, raw string, asJSON bool) error {

@@ -284,6 +284,18 @@ func english() map[string]string {
 		"trace.error":          "  %s",
 		"trace.bodies":         "bodies: --raw request, --raw response",
 		"trace.raw":            "--raw takes request or response, and needs --call",
+		"trace.diff.raw":       "--diff and --raw can't be used together",
+		"trace.diff.columns":   "call|bytes|as before|of those before|  why",
+		"trace.why.first":      "the first request",
+		"trace.why.goes_on":    "it goes on",
+		"trace.why.again":      "the same request again",
+		"trace.why.model":      "another model, or other parameters",
+		"trace.why.tools":      "other tools",
+		"trace.why.system":     "another system prompt",
+		"trace.why.pictures":   "pictures are left out from here on",
+		"trace.why.mended":     "the request before was refused, and this is another form of it",
+		"trace.why.other":      "what was said before is sent in another form",
+		"trace.diff.taken":     "%s; texts taken: %s",
 		"trace.raw.json":       "--raw and --json can't be used together",
 
 		// the files of the record

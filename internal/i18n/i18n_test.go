@@ -49,7 +49,7 @@ func TestEveryCodeHasASentence(t *testing.T) {
 		}
 	}
 	for _, c := range p.Codes() {
-		if said[c] || said[strings.TrimSuffix(c, ".one")] || said[strings.TrimSuffix(c, ".none")] || strings.HasPrefix(c, "run.hint.") || strings.HasPrefix(c, "reason.") || strings.HasPrefix(c, "doctor.section.") || strings.HasPrefix(c, "tool.status.") || strings.HasPrefix(c, "undo.lacks.") || strings.HasPrefix(c, "undo.state.") || strings.HasPrefix(c, "undo.why.") || strings.HasPrefix(c, "permission.kept.") || strings.HasPrefix(c, "models.fact.") || strings.HasPrefix(c, "probe.by.") || strings.HasPrefix(c, "probe.check.") || strings.HasPrefix(c, "probe.first.") || strings.HasPrefix(c, "probe.result.") || c == "trust.create" || c == "trust.modify" || c == "trust.delete" {
+		if said[c] || said[strings.TrimSuffix(c, ".one")] || said[strings.TrimSuffix(c, ".none")] || strings.HasPrefix(c, "run.hint.") || strings.HasPrefix(c, "reason.") || strings.HasPrefix(c, "doctor.section.") || strings.HasPrefix(c, "tool.status.") || strings.HasPrefix(c, "undo.lacks.") || strings.HasPrefix(c, "undo.state.") || strings.HasPrefix(c, "undo.why.") || strings.HasPrefix(c, "permission.kept.") || strings.HasPrefix(c, "models.fact.") || strings.HasPrefix(c, "probe.by.") || strings.HasPrefix(c, "probe.check.") || strings.HasPrefix(c, "probe.first.") || strings.HasPrefix(c, "probe.result.") || strings.HasPrefix(c, "trace.why.") || c == "trust.create" || c == "trust.modify" || c == "trust.delete" {
 			continue
 		}
 		t.Errorf("nobody says %q", c)
