@@ -91,7 +91,7 @@ func (p *parser) each(name string, v hujson.Value, keys []string, f func(field s
 		case seen[field]:
 			p.fail(m.Name.StartOffset, "config.file.twice", name+"."+field)
 		case keys != nil && !slices.Contains(keys, field):
-			p.fail(m.Name.StartOffset, "config.file.entry_key", field, strings.Join(keys, ", "))
+			p.fail(m.Name.StartOffset, "config.file.member", name, field, strings.Join(keys, ", "))
 		default:
 			f(field, m.Value)
 		}

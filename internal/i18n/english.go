@@ -19,6 +19,7 @@ func english() map[string]string {
 		"config.file.type":         "%s must be %s",
 		"config.file.variable":     "the environment variable %s is not set",
 		"config.file.entry_name":   "providers.%q: a name consists of small letters, digits, '-', '_' and '.', at most 40",
+		"config.file.member":       "%s has no %q; it has %s",
 		"config.file.entry_key":    "an entry of providers has no %q; it has %s",
 		"config.file.entry_url":    "providers.%s needs a base_url, since no preset has that name",
 		"config.two_keys.hint":     "take the other one out first: overt config set %s --unset",
@@ -271,7 +272,7 @@ func english() map[string]string {
 
 		// trace
 		"trace.lost":   "the capture of this call is missing: captures.db is lost (it was removed, emptied or left out of a backup)",
-		"trace.absent": "the capture of this call is missing: it was pruned or never written",
+		"trace.absent": "the capture of this call is missing: it was pruned, or nothing was sent",
 
 		"trace.columns":        "call|step|attempt|status|http|sent|shared|received|tokens in|out|cost|first byte|time",
 		"trace.call":           "%s  step %d, attempt %d, %s",
@@ -294,6 +295,8 @@ func english() map[string]string {
 		"trace.why.system":     "another system prompt",
 		"trace.why.pictures":   "pictures are left out from here on",
 		"trace.why.mended":     "the request before was refused, and this is another form of it",
+		"trace.why.unsent":     "nothing was sent",
+		"trace.why.unknown":    "not known: a capture is missing",
 		"trace.why.other":      "what was said before is sent in another form",
 		"trace.diff.taken":     "%s; texts taken: %s",
 		"trace.raw.json":       "--raw and --json can't be used together",

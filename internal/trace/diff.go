@@ -1,13 +1,11 @@
 package trace
 
 import (
-	"bytes"
 	"context"
 	"errors"
 
 	"overt/internal/event"
 	"overt/internal/store"
-	"overt/internal/wire"
 )
 
 // Diff says how the request of a call goes on from that of the call before. What a cache of the server can use again is Shared.
@@ -19,7 +17,7 @@ type Diff struct {
 	Sent   *int64   `json:"sent"`   // bytes of the request before
 	Shared *int64   `json:"shared"` // leading bytes that both have in common
 	Owner  *string  `json:"owner"`  // the node of the record that the first different byte of the request before comes from; "": none, it is punctuation or a parameter
-	Cause  string   `json:"cause"`  // first, goes_on, again, model, tools, system, pictures, mended, other
+	Cause  string   `json:"cause"`  // first, goes_on, again, model, tools, system, pictures, mended, other; unsent: nothing left; unknown: a capture is missing
 	Taken  []string `json:"taken"`  // texts that were taken since, SOURCE/NAME; one that was there before has changed
 }
 
@@ -30,6 +28,8 @@ const (
 	CausePictures = "pictures" // pictures are left out from now on
 	CauseMended   = "mended"   // the server refused the request before, and this one is another form of it
 	CauseOther    = "other"
+	CauseUnsent   = "unsent"  // the call ended before anything left; the next one is compared with the one before it
+	CauseUnknown  = "unknown" // a capture is missing
 )
 
 // Diffs compares the request of each call of a task with that of the call before.
@@ -40,6 +40,7 @@ func (r *Reader) Diffs(ctx context.Context, task string) ([]Diff, error) {
 	}
 	var calls []started
 	heads, pictures := map[event.Seq]event.ContextHead{}, map[event.Seq]bool{}
+	unsent := map[string]bool{}
 	type text struct {
 		at   event.Seq
 		name string
@@ -54,6 +55,8 @@ func (r *Reader) Diffs(ctx context.Context, task string) ([]Diff, error) {
 			calls = append(calls, started{f.Subject, p})
 		case event.ContextHead:
 			heads[f.Seq] = p
+		case event.CallFailed:
+			unsent[f.Subject] = p.Exchange.Request.Bytes == 0
 		case event.PicturesLeft:
 			pictures[f.Seq] = true
 		case event.ContextTaken:
@@ -62,7 +65,7 @@ func (r *Reader) Diffs(ctx context.Context, task string) ([]Diff, error) {
 	}
 	out := []Diff{}
 	last := map[string]started{} // by lane
-	bodies := map[string][]wire.Part{}
+	bodies := map[string]*store.Body{}
 	for _, c := range calls {
 		d := Diff{Call: c.id, Cause: "first", Taken: []string{}}
 		before, ok := last[c.fact.Lane]
@@ -71,13 +74,17 @@ func (r *Reader) Diffs(ctx context.Context, task string) ([]Diff, error) {
 				d.Taken = append(d.Taken, t.name)
 			}
 		}
+		if unsent[c.id] {
+			d.Cause = CauseUnsent
+			out = append(out, d)
+			continue
+		}
 		body, err := r.request(ctx, c.id)
 		if err != nil {
 			return nil, err
 		}
 		if body != nil {
-			n := int64(len(join(body)))
-			d.Bytes = &n
+			d.Bytes = &body.Bytes
 		}
 		if ok {
 			d.Before = &before.id
@@ -88,11 +95,13 @@ func (r *Reader) Diffs(ctx context.Context, task string) ([]Diff, error) {
 				d.Cause = heads[c.fact.Head].Cause
 			case left:
 				d.Cause = CausePictures
-			case d.Shared != nil && *d.Shared == *d.Bytes && *d.Bytes == *d.Sent:
+			case d.Shared == nil:
+				d.Cause = CauseUnknown
+			case *d.Shared == *d.Bytes && *d.Bytes == *d.Sent:
 				d.Cause = CauseAgain
 			case c.fact.Leaf == before.fact.Leaf:
 				d.Cause = CauseMended
-			case grown || d.Shared == nil:
+			case grown:
 				d.Cause = CauseGoesOn
 			default:
 				d.Cause = CauseOther
@@ -113,8 +122,8 @@ func leftBetween(pictures map[event.Seq]bool, after, upTo event.Seq) bool {
 	return false
 }
 
-// request gives the parts of a call's request; nil: its capture is missing.
-func (r *Reader) request(ctx context.Context, call string) ([]wire.Part, error) {
+// request gives a call's request; nil: its capture is missing.
+func (r *Reader) request(ctx context.Context, call string) (*store.Body, error) {
 	c, err := r.s.Captures().Capture(ctx, call)
 	if errors.Is(err, store.ErrNoCapture) {
 		return nil, nil
@@ -122,35 +131,27 @@ func (r *Reader) request(ctx context.Context, call string) ([]wire.Part, error) 
 	if err != nil {
 		return nil, err
 	}
-	return c.Request.Parts, nil
-}
-
-func join(parts []wire.Part) []byte {
-	var b bytes.Buffer
-	for _, p := range parts {
-		b.Write(p.Bytes)
-	}
-	return b.Bytes()
+	return &c.Request, nil
 }
 
 // compare fills in what two requests have in common. grown: they part in the closing part of the one before, so that the other
 // one only goes on.
-func (d *Diff) compare(sent, body []wire.Part) (grown bool) {
+func (d *Diff) compare(sent, body *store.Body) (grown bool) {
 	if sent == nil || body == nil {
 		return false
 	}
-	a, b := join(sent), join(body)
+	a, b := sent.Join(), body.Join()
 	shared := 0
 	for shared < min(len(a), len(b)) && a[shared] == b[shared] {
 		shared++
 	}
-	n, before := int64(shared), int64(len(a))
-	d.Shared, d.Sent = &n, &before
+	n := int64(shared)
+	d.Shared, d.Sent = &n, &sent.Bytes
 	at := 0
-	for i, p := range sent {
-		if at += len(p.Bytes); shared < at || i == len(sent)-1 {
+	for i, p := range sent.Parts {
+		if at += len(p.Bytes); shared < at || i == len(sent.Parts)-1 {
 			d.Owner = &p.Owner
-			return i == len(sent)-1
+			return i == len(sent.Parts)-1
 		}
 	}
 	return true
