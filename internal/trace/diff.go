@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -92,7 +93,7 @@ func (r *Reader) Diffs(ctx context.Context, task string) ([]Diff, error) {
 			grown := d.compare(sent, body)
 			switch left := leftBetween(pictures, before.fact.Leaf, c.fact.Leaf); {
 			case before.fact.Head != c.fact.Head:
-				d.Cause = heads[c.fact.Head].Cause
+				d.Cause = cmp.Or(heads[c.fact.Head].Cause, CauseOther)
 			case left:
 				d.Cause = CausePictures
 			case d.Shared == nil:
